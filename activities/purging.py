@@ -5,6 +5,7 @@ That goes for pictures, rows of jobs, sessions that are over, links, counts of f
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import uuid
@@ -158,7 +159,8 @@ class PurgingActivities:
         for backfill_id in await self.store.list_folders(BACKFILLS):
             yield SweepReport()
             if await self._changed_of_late(backfill_id):
-                in_use |= await self._used_by(backfill_id)
+                with contextlib.suppress(ObjectMissingError):  # other folders that hold pictures of its items
+                    in_use |= set(json.loads(await self.store.get(keys.backfill_key(backfill_id, USES))))
             else:
                 unwanted.add(backfill_id)
         for backfill_id in _in_any_order(unwanted - in_use):
@@ -196,13 +198,6 @@ class PurgingActivities:
                 return True
             after = page[-1].key
         return False
-
-    async def _used_by(self, backfill_id: str) -> set[str]:
-        """Other folders that hold pictures of a backfill's items."""
-        try:
-            return set(json.loads(await self.store.get(keys.backfill_key(backfill_id, USES))))
-        except ObjectMissingError:
-            return set()
 
     async def _deleted(self, keys: Iterable[str]) -> SweepReport:
         unwanted = list(keys)

@@ -58,11 +58,9 @@ class ReconcilingActivities:
         Raises:
             Exception: The first thing that went wrong, after everything else was done, so that the run shows it.
         """
+        mail = [self._resume_mail(request.limit)] if self.sends_mail else []
         released, *others = await asyncio.gather(
-            self._release_jobs(),
-            self._resume_erasures(request.limit),
-            self._resume_mail(request.limit),
-            return_exceptions=True,
+            self._release_jobs(), self._resume_erasures(request.limit), *mail, return_exceptions=True
         )
         for fault in (released, *others):
             if isinstance(fault, BaseException):
@@ -134,14 +132,13 @@ class ReconcilingActivities:
 
     async def _resume_erasures(self, limit: int) -> None:
         """Start runs for accounts that are still to be erased; those that have one are left to it."""
-        unfinished = await self.database.read(
-            erasure.list_unfinished, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
-        )
-        for account_id in unfinished:
+        now = datetime.now(UTC)
+        for account_id in await self.database.read(
+            erasure.list_unfinished, older_than=QUIET_PERIOD, now=now, limit=limit
+        ):
             await self.temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
 
     async def _resume_mail(self, limit: int) -> None:
-        if self.sends_mail:
-            late = datetime.now(UTC) - MAIL_HEAD_START
-            for mail_id in await self.database.read(mails.list_waiting, written_before=late, limit=limit):
-                await self.temporal.send_mail(str(mail_id))
+        late = datetime.now(UTC) - MAIL_HEAD_START
+        for mail_id in await self.database.read(mails.list_waiting, written_before=late, limit=limit):
+            await self.temporal.send_mail(str(mail_id))

@@ -12,7 +12,7 @@ from api.admission import owner_of
 from api.openapi import document
 from api.openapi.document import GATE, refusals, success
 from api.parts import parts_of
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 
 router = APIRouter(tags=["usage"])
 

@@ -154,11 +154,7 @@ def find_account_named(session: Session, *, name: str) -> Account | None:
 
 
 def block_account(session: Session, *, account_id: uuid.UUID, reason: str, now: datetime) -> bool:
-    """Refuse every call of this account from now on; a job that is being accepted at this moment comes before.
-
-    Returns:
-        Whether this call blocked it.
-    """
+    """Refuse every call from now on, after a job that is being accepted just now; whether this call blocked it."""
     account = lock_account(session, account_id=account_id)
     if account.blocked_at is not None:
         return False
@@ -167,10 +163,7 @@ def block_account(session: Session, *, account_id: uuid.UUID, reason: str, now: 
 
 
 def unblock_account(session: Session, *, account_id: uuid.UUID) -> bool:
-    """Let the account call again, with the keys it had.
-
-    Returns:
-        Whether it was blocked.
+    """Let the account call again, with the keys it had; says whether it was blocked.
 
     Raises:
         ValueError: It was erased.

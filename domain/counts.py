@@ -33,8 +33,7 @@ class JobCounts:
     """The state at one moment.
 
     Attributes:
-        waiting: Accepted jobs that Temporal does not have yet: the outbox.
-        oldest_waiting_seconds: Age of the oldest of them; 0 without any.
+        waiting: Accepted jobs that Temporal does not have yet, the outbox; without any, the oldest has an age of 0.
         running: Jobs that Temporal has.
         kept: Completed jobs whose picture can be fetched, or is due to be deleted.
         reserved: Generations that are neither settled nor released.
@@ -69,8 +68,7 @@ class WaitingCounts:
     """What owners wait for at one moment.
 
     Attributes:
-        mails: Messages that no server has taken or refused yet.
-        oldest_mail_seconds: Age of the oldest of them; 0 without any.
+        mails: Messages that no server has taken or refused yet; without any, the oldest has an age of 0.
         erasures: Accounts that are being erased.
         orders: Payments that nobody has decided about.
     """

@@ -30,12 +30,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Letterhead:
-    """Who writes.
-
-    Attributes:
-        name: What the service calls itself.
-        base_url: Where browsers find it, without a slash at the end.
-    """
+    """Who writes: what the service calls itself, and where browsers find it, without a slash at the end."""
 
     name: str
     base_url: str

@@ -55,11 +55,9 @@ def switch_watermark(session: Session, *, account_id: uuid.UUID, enabled: bool) 
 
 
 def remove_watermark(session: Session, *, account_id: uuid.UUID) -> dict[str, Any] | None:
-    """Forget the setting.
+    """Forget the setting; returns the reference to its logo, for the caller to delete after the transaction.
 
-    Returns:
-        Reference to the logo that it named, for the caller to delete after the transaction. Others that lie beside
-        it are not the caller's: one may have been fetched this moment, to be set next.
+    Logos that lie beside it are not the caller's: one may have been fetched this moment, to be set next.
     """
     watermark = find_watermark(session, account_id=account_id)
     if watermark is None:

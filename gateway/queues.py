@@ -84,11 +84,8 @@ class QueueState:
     """One queue and kind of task.
 
     Attributes:
-        pollers: Identities of the workers that asked for a task within the last minutes.
-        polled_at: When the last of them did.
-        waiting: Tasks that nobody has taken yet, roughly.
-        oldest_seconds: How long the oldest of them has waited, roughly.
-        routing: Who gets what comes anew.
+        pollers: Identities of the workers that asked for a task within the last minutes, the last at ``polled_at``.
+        waiting: Tasks that nobody has taken yet, roughly; likewise how long the oldest of them has waited.
     """
 
     queue: str

@@ -18,14 +18,9 @@ from workflows.sweeps import LedgerCheckWorkflow
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One schedule.
+    """One schedule: what it starts, and how often; a run that takes longer than ``longest`` is ended.
 
-    Attributes:
-        name: Its id, and the beginning of the ids of its runs.
-        workflow: Name of the workflow that it starts.
-        argument: What that gets.
-        every: How often.
-        longest: A run that takes longer is ended.
+    The name is its id, and the beginning of the ids of its runs.
     """
 
     name: str
@@ -61,13 +56,7 @@ LEDGER_CHECK = SCHEDULES[-1]
 
 @dataclass(frozen=True)
 class ScheduleState:
-    """One schedule.
-
-    Attributes:
-        there: Whether the server has it; the CPU worker makes it when it starts.
-        last_at: When it last started a run.
-        next_at: When it will start one.
-    """
+    """When a schedule last started a run, and will next, if the server has it: the CPU worker makes it."""
 
     name: str
     every: timedelta

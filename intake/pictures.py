@@ -14,12 +14,7 @@ from imaging.opening import ImageFacts
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that came along.
-
-    Attributes:
-        field: What the caller calls it, for error messages.
-        data: Its bytes, or ``None`` where they are more than a picture may have.
-    """
+    """A picture that came along in a field; ``None`` where its bytes are more than a picture may have."""
 
     field: str
     data: bytes | None

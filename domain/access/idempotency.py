@@ -27,11 +27,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to accept a job under a key.
-
-    Attributes:
-        token: Tells this claim from another one for the same key.
-    """
+    """The right to accept a job under a key; the token tells it from another claim of the same key."""
 
     account_id: uuid.UUID
     key: str

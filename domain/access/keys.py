@@ -109,7 +109,6 @@ class KeyOwner:
     Attributes:
         mode: ``live``, or ``test`` for calls that cost nothing and draw nothing.
         last_used_at: When the key was last seen, to the minute.
-        blocked: Whether the account is refused.
         new_digest: What the key's digest has to be replaced by, if it is not under the current pepper.
     """
 
@@ -129,11 +128,7 @@ def looks_like_key(text: str) -> bool:
 def create_key(
     session: Session, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"] = LIVE
 ) -> tuple[ApiKey, str]:
-    """Add a key of 256 random bits.
-
-    Returns:
-        The row, and the key itself, which exists nowhere else from here on.
-    """
+    """Add a key of 256 random bits; returns the row and the key itself, which exists nowhere else from here on."""
     key = f"vto_{mode}_{secrets.token_urlsafe(32)}"
     row = ApiKey(id=uuid.uuid4(), account_id=account_id, mode=mode, digest=digester.digest(key))
     row.prefix, row.last_four, row.created_at = key[:SHOWN_PREFIX], key[-4:], datetime.now(UTC)

@@ -22,12 +22,9 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class RatePolicy:
-    """So many requests in any window of so many seconds.
+    """So many requests, at least 1, in any window of so many seconds, at least 1.
 
-    Attributes:
-        name: What tells it from other policies, in the table and in headers; up to 32 letters, digits and dashes.
-        requests: At least 1.
-        window_seconds: At least 1.
+    Its name tells it from other policies, in the table and in headers: up to 32 letters, digits and dashes.
     """
 
     name: str

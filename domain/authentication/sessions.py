@@ -34,7 +34,6 @@ class SignedIn:
 
     Attributes:
         verified: Whether mail to the owner's address has been shown to arrive.
-        operator: Whether the owner runs the service.
         blocked_reason: Why the account is blocked; ``None`` where it is not.
         seen_at: When it was last used, to the minute.
     """

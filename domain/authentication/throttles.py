@@ -88,13 +88,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class SignInTries:
-    """What a try to sign in counts for.
-
-    Attributes:
-        pair: The address of mail, from this network.
-        network: Every address, from this network.
-        everywhere: The address, from every network.
-    """
+    """What a try to sign in counts for: its address and network together, the network, and the address."""
 
     pair: Subject
     network: Subject

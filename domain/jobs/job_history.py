@@ -37,12 +37,9 @@ class Day:
 
 @dataclass(frozen=True)
 class Durations:
-    """How long completed jobs took, from acceptance to the end.
+    """How long so many completed jobs took, from acceptance to the end.
 
-    Attributes:
-        count: Of how many jobs this is said.
-        p50: Milliseconds that half of them did not exceed; none of no jobs.
-        p95: Milliseconds that 95 of 100 did not exceed.
+    Half of them did not exceed ``p50`` milliseconds, 95 of 100 not ``p95``; there is none of no jobs.
     """
 
     count: int
@@ -126,10 +123,8 @@ def first_steps(session: Session, *, account_id: uuid.UUID) -> FirstSteps:
 class JobFilter:
     """Which jobs are wanted; ``None`` asks for nothing.
 
-    Attributes:
-        since: Accepted then or later.
-        until: Accepted before then.
-        test: Only those that cost nothing, or only those that cost something.
+    They were accepted ``since`` then or later, and before ``until``; ``test`` asks for those that cost nothing, or for
+    those that cost something.
     """
 
     status: str | None = None
@@ -179,14 +174,7 @@ class ListedJob:
 
 @dataclass(frozen=True)
 class Booking:
-    """An entry of the ledger, and what it was booked on.
-
-    Attributes:
-        kind: ``reserve``, ``settle`` or ``release``.
-        source: ``trial``, ``included`` or ``topup``.
-        starts_at: When that began to count, or the pack was bought.
-        ends_at: When it stops; none for a pack.
-    """
+    """An entry of the ledger, and what it was booked on: since when that counts, and until when; a pack for ever."""
 
     kind: str
     at: datetime
@@ -200,8 +188,6 @@ class JobRecord:
     """Everything that is known of one job.
 
     Attributes:
-        job: Its row.
-        key: The key that asked for it.
         backfill_id: The backfill that had it accepted, as far as that is still known.
         bookings: Oldest first; none for one that cost nothing whatever became of it.
         product_names: As they are now, by public id.

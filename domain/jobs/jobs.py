@@ -31,13 +31,7 @@ _STAGE = "stage_"
 
 @dataclass(frozen=True)
 class EndedJob:
-    """A job that has ended.
-
-    Attributes:
-        mode: ``live``, or ``test`` for one of a test key.
-        reason: The error code of a failed one.
-        stage_seconds: How long each stage of a completed one took, and ``total``.
-    """
+    """A job that has ended, ``live`` or of a ``test`` key: why, if it failed, else how long each stage and all took."""
 
     kind: str
     mode: str
@@ -60,11 +54,9 @@ class NewJob:
     """What is known of a job when it is accepted.
 
     Attributes:
-        kind: ``single`` or ``combo``.
         test: Whether a test key asked for it: it costs nothing.
         workflow_input: What the workflow will be started with, as JSON.
         products: Registered garments it uses: index, id and revision of each.
-        deadline: How long it may take.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
         relayed: Whether the relay starts its workflow if nobody else has; otherwise the process that accepts it will.
     """

@@ -53,11 +53,9 @@ def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Two places that should say the same.
+    """Two places that should say the same of an allowance, a day or a job.
 
     Attributes:
-        account_id: Whose money it is.
-        subject: Which allowance, day or job.
         counted: What the counters or the job's row say.
         recomputed: What the ledger says; of a day, what its jobs say.
     """

@@ -30,12 +30,7 @@ TRIAL, INCLUDED, TOPUP = "trial", "included", "topup"
 
 @dataclass(frozen=True)
 class Reservation:
-    """One generation set aside.
-
-    Attributes:
-        allowance_id: What it was taken from.
-        day: The day (UTC) under whose cap it counts.
-    """
+    """One generation set aside: what it was taken from, and the day (UTC) under whose cap it counts."""
 
     allowance_id: uuid.UUID
     day: date
@@ -89,6 +84,52 @@ def generations_left(session: Session, plans: PlanBook, *, account: Account, now
     if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
         left += terms.included  # the period's volume is opened by the first job in it
     return left
+
+
+@dataclass(frozen=True)
+class Usage:
+    """An account's standing at one moment; every count is in generations.
+
+    Attributes:
+        period: The current one; a trial that is over shows its only one.
+        included: What the plan gives for the period.
+        used: Completed jobs that were taken from it.
+        reserved: Jobs in progress, whatever they are taken from.
+        daily_used: What was started today (UTC) and did not fail.
+    """
+
+    plan: str
+    period: Period
+    included: int
+    used: int
+    reserved: int
+    topup_remaining: int
+    daily_cap: int
+    daily_used: int
+    trial_ends_at: datetime | None
+
+
+def usage_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Usage:
+    """What ``GET /api/v1/usage`` and the dashboard show; nothing is changed by looking."""
+    account = session.get_one(Account, account_id)
+    terms = terms_of(account, plans)
+    period = period_of(account, terms, now)
+    # A trial that is over still shows what was used of it.
+    at = min(now, period.start) if period.end <= now else now
+    allowances = spendable(session, account_id=account_id, now=at)
+    packs = [each for each in allowances if each.source == TOPUP]
+    volume = [each for each in allowances if each.source != TOPUP]
+    return Usage(
+        plan=account.plan,
+        period=period,
+        included=terms.included,
+        used=sum(each.settled for each in volume),
+        reserved=reserved_by(session, account_id=account_id),
+        topup_remaining=sum(each.left for each in packs),
+        daily_cap=terms.daily_cap,
+        daily_used=used_today(session, account_id=account_id, now=now),
+        trial_ends_at=period.end if terms.trial_days is not None else None,
+    )
 
 
 def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:

@@ -57,12 +57,7 @@ def list_operators(session: Session) -> Sequence[tuple[Account, Login]]:
 
 @dataclass(frozen=True)
 class FoundAccount:
-    """A line of the list.
-
-    Attributes:
-        standing: ``active``, ``blocked`` or ``erased``.
-        operator: Whether its owner runs the service.
-    """
+    """A line of the list; ``standing`` as of `standing_of`."""
 
     id: uuid.UUID
     email: str

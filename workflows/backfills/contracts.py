@@ -35,11 +35,7 @@ INLINE_BYTES = 40 * 1024
 
 
 class LargestJson:
-    """Bounds a value by its size as JSON, where the bounds of its parts would be far too generous.
-
-    Attributes:
-        bytes: The bound.
-    """
+    """Bounds a value by its size as JSON, where the bounds of its parts would be far too generous."""
 
     def __init__(self, largest: int) -> None:
         self.bytes = largest
@@ -92,14 +88,10 @@ class BackfillProgress(Contract):
     """How far a backfill is; carried from one run to the next.
 
     Attributes:
-        account_id: Whose items these are.
-        total: How many there are.
         next_number: The first that was never taken up.
         pending: Others before it that have to be taken up again.
         completed: Pictures made by this backfill.
         skipped: Done before, under the same key.
-        failed: There is no picture.
-        paused: Somebody asked for it.
         concurrency: The window, as it was last set.
         per_minute: Items ended a minute, lately.
     """

@@ -19,12 +19,11 @@ from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.payments.provider import PaymentPageError
 from domain import accounts
-from domain.billing import orders, payments, statements
-from domain.billing.orders import OrderRefusedError
-from domain.billing.payments import OPEN
+from domain.billing import payments, statements
+from domain.billing.payments import OPEN, OrderRefusedError
 from domain.money import quota
 from domain.money.plans import terms_of
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Payment
 
 PER_PAGE = 50
@@ -68,7 +67,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
             "left": quota.generations_left(session, parts.plans, account=account, now=now),
             "terms": terms,
             "packs": () if terms.trial_days is not None else parts.plans.topup_packs,
-            "waiting": orders.waiting_plan_order(session, account_id=account_id),
+            "waiting": payments.waiting_plan_order(session, account_id=account_id),
             "placed": payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1),
             "movements": statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
         }
@@ -81,7 +80,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
         "billing/show.html",
         status,
         error=error,
-        plans=orders.orderable_plans(parts.plans),
+        plans=payments.orderable_plans(parts.plans),
         orders=placed[:NEWEST_ORDERS],
         more_orders=len(placed) > NEWEST_ORDERS,
         movements=movements,
@@ -129,7 +128,7 @@ async def ask_for_topup(request: Request) -> Response:
     parts = parts_of(request)
     account = await parts.database.read(accounts.get_account, account_id=visitor_of(request).account_id)
     try:
-        price = orders.pack_price(parts.plans, account, generations)
+        price = payments.pack_price(parts.plans, account, generations)
     except OrderRefusedError as refused:
         return await billing_page(request, 422, str(refused))
     return page(
@@ -147,7 +146,7 @@ async def ask_for_topup(request: Request) -> Response:
 async def order_topup(request: Request) -> Response:
     """Place the order."""
     form = await read_form(request)
-    return await _place(request, form, partial(orders.order_topup, generations=_size(form.text("generations"))))
+    return await _place(request, form, partial(payments.order_topup, generations=_size(form.text("generations"))))
 
 
 @router.get("/billing/plan")
@@ -156,9 +155,9 @@ async def ask_for_plan(request: Request) -> Response:
     parts, name = parts_of(request), request.query_params.get("plan", "")
     account_id = visitor_of(request).account_id
     account = await parts.database.read(accounts.get_account, account_id=account_id)
-    waiting = await parts.database.read(orders.waiting_plan_order, account_id=account_id)
+    waiting = await parts.database.read(payments.waiting_plan_order, account_id=account_id)
     try:
-        price = orders.plan_price(parts.plans, account, name)
+        price = payments.plan_price(parts.plans, account, name)
     except OrderRefusedError as refused:
         return await billing_page(request, 422, str(refused))
     return page(
@@ -178,7 +177,7 @@ async def ask_for_plan(request: Request) -> Response:
 async def order_plan(request: Request) -> Response:
     """Place the order; the plan changes once it is paid."""
     form = await read_form(request)
-    return await _place(request, form, partial(orders.order_plan, plan=form.text("plan")))
+    return await _place(request, form, partial(payments.order_plan, plan=form.text("plan")))
 
 
 @router.get("/billing/orders")

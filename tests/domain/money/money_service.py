@@ -39,7 +39,7 @@ from domain.jobs import jobs
 from domain.money import quota
 from domain.money.ledger import Disagreement, check_ledger
 from domain.money.plans import PlanBook
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 from domain.object_keys import result_key
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry
 from gateway.temporal import TemporalGateway
