@@ -24,7 +24,7 @@ from imaging.decode import decode_image, decode_logo
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import digital_source_xmp, encode_jpeg
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.limits import STORED_LIMITS, ImageLimits
+from imaging.limits import STORED_LIMITS
 from imaging.remote import RemoteImageFetcher
 from imaging.watermark import KEPT_SIDE, normalise_logo, stamp_logo
 from runtime.database import Database
@@ -50,23 +50,23 @@ LogoState = Literal["off", "stamped", "missing", "not_usable"]
 
 
 @dataclass
-class LogoActivities:
-    """Steps of `SetWatermarkWorkflow`. Nothing that is set changes before the new logo is stored."""
+class WatermarkActivities:
+    """The steps of `SetWatermarkWorkflow`, and the last one of a job that touches pixels."""
 
     database: Database
     store: ObjectStore
     fetcher: RemoteImageFetcher
-    limits: ImageLimits
+    images: ImageSettings
     decoders: DecoderPool
 
     @activity.defn(name=steps.FETCH_LOGO.name)
     async def fetch_logo(self, request: contracts.FetchLogoInput) -> contracts.FetchedLogo:
         """Download, judge, normalise and store; the logo that is in use stays where it is."""
-        account = request.account_id
+        account, limits = request.account_id, self.images.logo_limits()
         try:
             async with heartbeats():
-                data = await self.fetcher.fetch(request.logo_url, self.limits.max_bytes)
-                pixels = await self.decoders.decode_logo(account, data, self.limits, max_side=KEPT_SIDE)
+                data = await self.fetcher.fetch(request.logo_url, limits.max_bytes)
+                pixels = await self.decoders.decode_logo(account, data, limits, max_side=KEPT_SIDE)
                 logo = await self.decoders.in_thread(account, normalise_logo, pixels)
                 unnamed = await asyncio.to_thread(ObjectRef.of, self.store.bucket, "", logo.png, "image/png")
                 key = logo_key(str(uuid.UUID(account)), unnamed.sha256)
@@ -100,16 +100,6 @@ class LogoActivities:
             # The setting is made; the next logo's step deletes what is left here.
             log.warning("an old logo is left behind", account_id=request.account_id, reason=str(error))
         return request.part(contracts.WatermarkSetting)
-
-
-@dataclass
-class WatermarkActivities:
-    """The last step that touches pixels."""
-
-    database: Database
-    store: ObjectStore
-    images: ImageSettings
-    decoders: DecoderPool
 
     @activity.defn(name=steps.WATERMARK.name)
     async def watermark(self, request: WatermarkInput) -> contracts.WatermarkedPicture:

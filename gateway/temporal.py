@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from temporalio.client import Client, Interceptor, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import (
@@ -42,21 +42,6 @@ from workflows.tryon import TryOnWorkflow, tryon_options
 PATIENCE_SECONDS = 5.0
 """Until a call that no request waits for is given up."""
 
-LONGEST_BACKFILL = timedelta(days=30)
-"""Waiting for generations included."""
-
-LONGEST_ERASURE = timedelta(days=1)
-"""Steps are tried until they succeed; after a day a new run is begun."""
-
-LONGEST_IMPORT = timedelta(days=2)
-"""Times when a worker, the store or the database is away included."""
-
-LONGEST_SENDING = timedelta(hours=25)
-"""The step is tried for a day."""
-
-LONGEST_SETTING = timedelta(minutes=2)
-"""Three downloads of a logo that run into their limit take half a minute; the rest is for a worker that restarts."""
-
 LONGEST_SUMMARY = 100
 """Characters of a product's name in the Temporal UI's list."""
 
@@ -70,6 +55,23 @@ _OPEN = (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUE
 
 Argument = TypeVar("Argument")
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Kind(Generic[Argument, Value]):
+    """What is run, and for how long at most; another run under its id is meant, unless it has to be ``alone``."""
+
+    run: Callable[[Any, Argument], Awaitable[Value]]
+    longest: timedelta
+    alone: bool = False
+
+
+BACKFILL = Kind(BackfillWorkflow.run, timedelta(days=30), alone=True)  # waiting for generations included
+ERASURE = Kind(EraseAccountWorkflow.run, timedelta(days=1))  # steps are tried until they succeed; then a new run
+IMPORT = Kind(ImportProductsWorkflow.run, timedelta(days=2), alone=True)  # times when a part is away included
+LOGO = Kind(SetWatermarkWorkflow.run, timedelta(minutes=2), alone=True)  # three downloads, half a minute; a restart
+MAIL = Kind(SendMailWorkflow.run, timedelta(hours=25))  # the step is tried for a day
+REGISTRATION = Kind(RegisterProductWorkflow.run, LONGEST_REGISTRATION)
 
 
 @dataclass(frozen=True)
@@ -196,15 +198,8 @@ class TemporalGateway:
         fields, run_id = registration.fields, queues.registration_workflow_id(registration.registration_id)
         summary = fields.external_id or fields.name or registration.product_id or ""
         try:
-            run = await self._begin(
-                RegisterProductWorkflow.run,
-                registration,
-                run_id,
-                f"product: {summary[:LONGEST_SUMMARY]}",
-                longest=LONGEST_REGISTRATION,
-                account_id=registration.account_id,
-                priority=priority,
-            )
+            said, account_id = f"product: {summary[:LONGEST_SUMMARY]}", registration.account_id
+            run = await self._begin(REGISTRATION, registration, run_id, said, account_id, priority=priority)
             async with asyncio.timeout(seconds):
                 with temporal_calls():
                     return await run.result()
@@ -214,16 +209,8 @@ class TemporalGateway:
 
     async def import_products(self, wanted: ImportProductsInput) -> None:
         """Start registering the rows of a file; raises `AlreadyRunningError` while another of the account is."""
-        await self._begin(
-            ImportProductsWorkflow.run,
-            wanted,
-            queues.import_workflow_id(wanted.account_id),
-            f"import of {wanted.rows} products",
-            longest=LONGEST_IMPORT,
-            account_id=wanted.account_id,
-            priority=BULK_PRIORITY,
-            alone=True,
-        )
+        run_id, said = queues.import_workflow_id(wanted.account_id), f"import of {wanted.rows} products"
+        await self._begin(IMPORT, wanted, run_id, said, wanted.account_id, priority=BULK_PRIORITY)
 
     async def is_importing(self, account_id: str) -> bool:
         """Whether a file of the account is being imported."""
@@ -243,14 +230,7 @@ class TemporalGateway:
             TryOnError: One of the ``logo_…`` codes; ``busy`` when no worker got to it in time, ``internal`` otherwise.
         """
         try:
-            run = await self._begin(
-                SetWatermarkWorkflow.run,
-                wanted,
-                queues.watermark_workflow_id(wanted.account_id),
-                "watermark",
-                longest=LONGEST_SETTING,
-                alone=True,
-            )
+            run = await self._begin(LOGO, wanted, queues.watermark_workflow_id(wanted.account_id), "watermark")
             with temporal_calls():
                 return await run.result()
         except AlreadyRunningError:
@@ -260,22 +240,15 @@ class TemporalGateway:
 
     async def erase_account(self, erasure: EraseAccountInput) -> None:
         """Start deleting what the account has stored, unless that is under way."""
-        await self._begin(
-            EraseAccountWorkflow.run,
-            erasure,
-            queues.erasure_workflow_id(erasure.account_id),
-            "erasure",
-            longest=LONGEST_ERASURE,
-            account_id=erasure.account_id,
-        )
+        account_id = erasure.account_id
+        await self._begin(ERASURE, erasure, queues.erasure_workflow_id(account_id), "erasure", account_id)
 
     async def send_mail(self, mail_id: str) -> None:
         """Start sending a message, unless that is under way.
 
         A message whose run has ended without sending it may be started again: the row says what is left to do.
         """
-        mail = SendMailInput(mail_id=mail_id)
-        await self._begin(SendMailWorkflow.run, mail, queues.mail_workflow_id(mail_id), "mail", longest=LONGEST_SENDING)
+        await self._begin(MAIL, SendMailInput(mail_id=mail_id), queues.mail_workflow_id(mail_id), "mail")
 
     async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
         """Start a backfill, as engineers do with Temporal's own command line.
@@ -283,15 +256,8 @@ class TemporalGateway:
         Raises:
             AlreadyRunningError: A backfill of this name is running; one that has ended is no hindrance.
         """
-        await self._begin(
-            BackfillWorkflow.run,
-            backfill,
-            backfill_id,
-            f"backfill for {backfill.account}",
-            longest=LONGEST_BACKFILL,
-            priority=backfill.priority,
-            alone=True,
-        )
+        said = f"backfill for {backfill.account}"
+        await self._begin(BACKFILL, backfill, backfill_id, said, priority=backfill.priority)
 
     async def backfill_report(self, backfill_id: str) -> BackfillReport:
         """Wait for the end of a backfill; raises `RunFailedError` where it has no report."""
@@ -329,26 +295,24 @@ class TemporalGateway:
 
     async def _begin(
         self,
-        run: Callable[[Any, Argument], Awaitable[Value]],
+        kind: Kind[Argument, Value],
         argument: Argument,
         run_id: str,
         summary: str,
-        *,
-        longest: timedelta,
         account_id: str | None = None,
+        *,
         priority: int | None = None,
-        alone: bool = False,
     ) -> WorkflowHandle[Any, Value]:
-        """Start a run; where one has the id already, that one is meant, unless this one has to be ``alone``."""
         attributes = [] if account_id is None else [SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)]
+        policy = WorkflowIDConflictPolicy.FAIL if kind.alone else WorkflowIDConflictPolicy.USE_EXISTING
         return await self._start(
             self.client.start_workflow(
-                run,
+                kind.run,
                 argument,
                 id=run_id,
                 task_queue=CPU_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL if alone else WorkflowIDConflictPolicy.USE_EXISTING,
-                execution_timeout=longest,
+                id_conflict_policy=policy,
+                execution_timeout=kind.longest,
                 priority=Priority(priority_key=priority, fairness_key=account_id),
                 search_attributes=TypedSearchAttributes(attributes),
                 static_summary=summary,

@@ -11,11 +11,10 @@ from activities.bookkeeping import BookkeepingActivities
 from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
 from activities.mail import MailActivities
-from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
-from activities.watermark import LogoActivities, WatermarkActivities
+from activities.watermark import WatermarkActivities
 from domain.money.plans import load_plans
 from gateway.queues import deployment_config, version_of
 from gateway.temporal import TemporalGateway
@@ -57,14 +56,12 @@ def build_worker(
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    limits, logo_limits = settings.images.limits(), settings.images.logo_limits()
+    limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     parts = [
-        GarmentActivities(store, fetcher, limits, decoders),
         RehearsalActivities(store, decoders),
-        WatermarkActivities(database, store, settings.images, decoders),
-        LogoActivities(database, store, fetcher, logo_limits, decoders),
-        ProductActivities(database, store, fetcher, limits, decoders),
+        WatermarkActivities(database, store, fetcher, settings.images, decoders),
+        GarmentActivities(database, store, fetcher, limits, decoders),
         BookkeepingActivities(database, store, result_ttl),
         MailActivities(database, settings.mail, settings.dashboard.name),
         ReconcilingActivities(database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.products import ProductActivities
+from activities.garments import GarmentActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.object_keys import import_page_key
@@ -28,7 +28,7 @@ class Scene:
 
     def __init__(self, database: Database, account_id: uuid.UUID) -> None:
         self.database, self.account_id, self.store = database, account_id, MemoryObjectStore()
-        self.activities = ProductActivities(database, self.store, RemoteImageFetcher(), ImageLimits(), DecoderPool())
+        self.activities = GarmentActivities(database, self.store, RemoteImageFetcher(), ImageLimits(), DecoderPool())
 
     async def lay_out(self) -> None:
         for number, page in enumerate(pages_of([started(place).row for place in range(ROWS)], PAGE_ROWS)):

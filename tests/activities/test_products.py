@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
-from activities.products import ACCEPTANCE_SECONDS, YOUNG, ProductActivities
+from activities.garments import ACCEPTANCE_SECONDS, YOUNG, GarmentActivities
 from domain import erasure, products
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
@@ -51,7 +51,7 @@ class Steps:
     def __init__(self, database: Database | None = None, answer: bytes | ImageError = b"") -> None:
         self.store = MemoryObjectStore()
         fetcher = FakeFetcher(answer)
-        self.activities = ProductActivities(
+        self.activities = GarmentActivities(
             database,  # type: ignore[arg-type]  # steps that need none are tested without
             self.store,
             fetcher,

@@ -18,11 +18,10 @@ from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
 from activities.inference import InferenceActivities
 from activities.mail import MailActivities
-from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
-from activities.watermark import LogoActivities, WatermarkActivities
+from activities.watermark import WatermarkActivities
 from tests.workflows.recording.contract_schemas import models
 from workflows import steps
 from workflows.backfills.contracts import LargestJson
@@ -37,8 +36,6 @@ ACTIVITY_CLASSES = (
     BookkeepingActivities,
     GarmentActivities,
     InferenceActivities,
-    LogoActivities,
-    ProductActivities,
     RehearsalActivities,
     ReconcilingActivities,
     PurgingActivities,
