@@ -45,17 +45,13 @@ from workflows.backfills import contracts
 from workflows.backfills.contracts import AcceptedItem, AcceptItemInput, BackfillItem, ItemOutcome, KeepResultInput
 from workflows.contracts import ObjectRef, TryOnOutcome
 
-PROBLEMS_TOLD = 20
-"""As many as a person mends before trying again."""
+PROBLEMS_TOLD = 20  # as many as a person mends before trying again
 
-LONGEST_PROBLEM = 300
-"""Characters; a name that is not known may be as long as the file."""
+LONGEST_PROBLEM = 300  # characters; a name that is not known may be as long as the file
 
-LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024
-"""A hundred thousand long rows."""
+LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024  # a hundred thousand long rows
 
-ASKED_AT_ONCE = 500
-"""Items in one question to the database."""
+ASKED_AT_ONCE = 500  # items in one question to the database
 
 WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})
 """Refusals that say nothing about the item: it waits until they are over."""

@@ -27,8 +27,7 @@ from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
 from workflows import steps
 from workflows.contracts import ErasedAccount, ErasureReport
 
-AT_ONCE = 500
-"""Rows in one transaction, and ids in one question."""
+AT_ONCE = 500  # rows in one transaction, and ids in one question
 
 SWEPT_AFTER = timedelta(days=2)
 """Folders of jobs that ended longer ago are gone: the purge has looked at all of them hundreds of times since."""

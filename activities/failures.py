@@ -17,8 +17,7 @@ from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
 
-LONGEST_MESSAGE = 500
-"""Characters of an exception's text that go into a history."""
+LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
 
 STORE_AWAY = timedelta(seconds=6)
 """Until a step that could not reach the object store is tried again. A store that was killed is back within seconds,

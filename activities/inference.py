@@ -62,8 +62,7 @@ from workflows.queues import INTERACTIVE_PRIORITY, is_urgent
 RENDER_FOLLOWS_SECONDS = 1.0
 """Within which the render of a person who was just segmented asks for the device, the garments being there already."""
 
-SEGMENTER = "person"
-"""What stands for an engine where the person is found."""
+SEGMENTER = "person"  # what stands for an engine where the person is found
 
 
 PERSON_MAP_TYPE = "application/x-npz"

@@ -55,11 +55,9 @@ def forget_sign_ins(session: Session, *, now: datetime, limit: int) -> int:
 ORPHAN_AGE = timedelta(hours=1)
 """Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""
 
-KEEP_IMPORTS = timedelta(days=7)
-"""How long an owner can read what became of a file of products."""
+KEEP_IMPORTS = timedelta(days=7)  # how long an owner can read what became of a file of products
 
-LONGEST_ROUND_SECONDS = 120.0
-"""Of the step's 240: when they are over, each kind may finish a page."""
+LONGEST_ROUND_SECONDS = 120.0  # of the step's 240: when they are over, each kind may finish a page
 
 
 @dataclass

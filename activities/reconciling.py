@@ -25,8 +25,7 @@ from workflows.queues import is_urgent
 
 log = structlog.get_logger(__name__)
 
-QUIET_PERIOD = timedelta(seconds=30)
-"""A job this young is not looked at: its run has only begun."""
+QUIET_PERIOD = timedelta(seconds=30)  # a job this young is not looked at: its run has only begun
 
 ROUND_SECONDS = 35.0
 """How long jobs are looked at; with a last one and the deletions it is less than the step's 50 s."""

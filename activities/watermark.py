@@ -43,8 +43,7 @@ LOGO_CODES: dict[ImageErrorCode, ErrorCode] = {
 }
 """What the catalogue says of a logo where a garment or a photo has another code; all else is ``logo_not_usable``."""
 
-Logo = NDArray[np.uint8]
-"""``(height, width, 4)``, straight alpha."""
+Logo = NDArray[np.uint8]  # ``(height, width, 4)``, straight alpha
 
 LogoState = Literal["off", "stamped", "missing", "not_usable"]
 

@@ -39,14 +39,12 @@ from domain.tables import (
     rows_changed,
 )
 
-REASON = "This account was erased."
-"""Why it is blocked from then on."""
+REASON = "This account was erased."  # why it is blocked from then on
 
 KEPT = frozenset(table.__tablename__ for table in (Account, ApiKey, Job, Allowance, DailyUsage, LedgerEntry, Payment))
 """Tables with rows of an account that stay: what the bill is made of. Rows of every other table go."""
 
-KEPT_UNVERIFIED = timedelta(days=7)
-"""Longer than any link that confirms an address."""
+KEPT_UNVERIFIED = timedelta(days=7)  # longer than any link that confirms an address
 
 _DOORS = (EmailToken, LoginSession, Mail, Login)
 """What signing up leaves behind, in the order in which it can be deleted."""

@@ -34,12 +34,9 @@ def with_limits(text: str) -> str:
 class Audience(StrEnum):
     """Who can do something about it."""
 
-    CALLER = "caller"
-    """The program that called: its request is wrong."""
-    SHOPPER = "shopper"
-    """The person in the photo, or the one who chose the pictures."""
-    OPERATOR = "operator"
-    """The operator of the service."""
+    CALLER = "caller"  # the program that called: its request is wrong
+    SHOPPER = "shopper"  # the person in the photo, or the one who chose the pictures
+    OPERATOR = "operator"  # the operator of the service
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,7 @@ def changed_letter(head: Letterhead, *, new_email: str) -> Letter:
     )
 
 
-KEPT = timedelta(days=7)
-"""How long a message is kept, sent or not."""
+KEPT = timedelta(days=7)  # how long a message is kept, sent or not
 
 WRITTEN = "written_mail"
 """Key of a session's ``info``: the messages it has written, for the code that commits it."""

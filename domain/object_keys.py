@@ -10,8 +10,7 @@ import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
 ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS = "accounts/", "products/", "backfills/", "imports/"
-PICTURES = "pictures/"
-"""Below a backfill's prefix: what was uploaded for it, named by its content."""
+PICTURES = "pictures/"  # below a backfill's prefix: what was uploaded for it, named by its content
 
 PROGRESS, OUTCOMES, FAILURES, USES = "progress.json", "outcomes.jsonl", "failed.jsonl", "uses.json"
 """Of a backfill, see `backfill_key`: how far it is, written as it goes; at its end, how every item ended and a manifest

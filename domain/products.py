@@ -60,8 +60,7 @@ ID_PREFIX = "prod_"
 RESERVED_PREFIXES = (ID_PREFIX, "test_")
 """Names of callers may not begin so: they would be taken for an id of ours, or for a product of test keys."""
 
-LONGEST_EXTERNAL_ID = 128
-"""Characters of a caller's own name for a product."""
+LONGEST_EXTERNAL_ID = 128  # characters of a caller's own name for a product
 
 _PUBLIC_ID = re.compile(ID_PREFIX + "[0-9a-f]{32}")
 

@@ -88,8 +88,7 @@ class Account(Table):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(320), unique=True)
     plan: Mapped[str] = mapped_column(String(32))
-    plan_started_at: Mapped[datetime]
-    """When the account took its plan: what monthly periods are counted from."""
+    plan_started_at: Mapped[datetime]  # when the account took its plan: what monthly periods are counted from
     custom_included: Mapped[int | None]
     """Included generations of this account alone, instead of the plan's; likewise the three below."""
     custom_daily_cap: Mapped[int | None]
@@ -102,8 +101,7 @@ class Account(Table):
     """How long the owner wants results to be kept, within the service's own setting; none takes that."""
     erased_at: Mapped[datetime | None]
     """When the owner had the account erased. The row stays for the ledger and tells nothing about anybody."""
-    erasure_finished_at: Mapped[datetime | None]
-    """When the last of what it had stored was gone."""
+    erasure_finished_at: Mapped[datetime | None]  # when the last of what it had stored was gone
 
 
 class ApiKey(Table):
@@ -131,8 +129,7 @@ class Watermark(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), primary_key=True)
     enabled: Mapped[bool]
     logo_url: Mapped[str] = mapped_column(String(2048))
-    logo: Mapped[dict[str, Any]]
-    """Reference to the kept copy in the object store."""
+    logo: Mapped[dict[str, Any]]  # reference to the kept copy in the object store
     fetched_at: Mapped[datetime]
 
 
@@ -147,8 +144,7 @@ class AuditEntry(Table):
     operator_id: Mapped[uuid.UUID | None]
     """Account of who did it; none for the command line. No foreign key: the log outlives accounts."""
     action: Mapped[str] = mapped_column(String(64))
-    account_id: Mapped[uuid.UUID | None]
-    """To whose account it was done."""
+    account_id: Mapped[uuid.UUID | None]  # to whose account it was done
     details: Mapped[dict[str, Any]]
 
 
@@ -165,8 +161,7 @@ class BackfillItem(Table):
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     job_id: Mapped[uuid.UUID]
     """The newest job that was accepted for it. Job rows go after a while, so nothing ties the two tables."""
-    backfill_id: Mapped[str] = mapped_column(String(64))
-    """The backfill that had this job accepted."""
+    backfill_id: Mapped[str] = mapped_column(String(64))  # the backfill that had this job accepted
     result_key: Mapped[str | None] = mapped_column(String(512))
     """Where the backfill keeps the picture; none until it does."""
     touched_at: Mapped[datetime]
@@ -210,8 +205,7 @@ class Job(Table):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     expires_at: Mapped[datetime | None]
-    erased_at: Mapped[datetime | None]
-    """When the caller had it erased."""
+    erased_at: Mapped[datetime | None]  # when the caller had it erased
     generation_ms: Mapped[int | None]
     result_key: Mapped[str | None] = mapped_column(String(512))
     engine: Mapped[str | None] = mapped_column(String(32))
@@ -231,8 +225,7 @@ class IdempotencyKey(Table):
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     fingerprint: Mapped[str] = mapped_column(String(64))
     """SHA-256 over everything that makes the request this one."""
-    claim: Mapped[uuid.UUID]
-    """Who is accepting the request; only the holder may complete or give up the row."""
+    claim: Mapped[uuid.UUID]  # who is accepting the request; only the holder may complete or give up the row
     claimed_at: Mapped[datetime] = mapped_column(index=True)
     job_id: Mapped[uuid.UUID | None]
 
@@ -245,10 +238,8 @@ class Login(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), primary_key=True)
     password_hash: Mapped[str | None] = mapped_column(String(200))
     """Argon2id, with its parameters; none until the owner has chosen a password."""
-    verified_at: Mapped[datetime | None]
-    """When the owner has shown that mail to the address arrives."""
-    operator: Mapped[bool]
-    """Whether the owner runs the service and sees the admin pages."""
+    verified_at: Mapped[datetime | None]  # when the owner has shown that mail to the address arrives
+    operator: Mapped[bool]  # whether the owner runs the service and sees the admin pages
     created_at: Mapped[datetime]
 
 
@@ -262,8 +253,7 @@ class LoginSession(Table):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime] = mapped_column(index=True)
-    address: Mapped[str] = mapped_column(String(45))
-    """Where it was last seen."""
+    address: Mapped[str] = mapped_column(String(45))  # where it was last seen
     user_agent: Mapped[str] = mapped_column(String(200))
 
 
@@ -276,8 +266,7 @@ class EmailToken(Table):
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), index=True)
     purpose: Mapped[str] = mapped_column(String(16))
-    email: Mapped[str] = mapped_column(String(320))
-    """Where it was mailed to: for a change, the new address."""
+    email: Mapped[str] = mapped_column(String(320))  # where it was mailed to: for a change, the new address
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
@@ -316,8 +305,7 @@ class Mail(Table):
     """Plain text; emptied once a server has taken it, since it holds links that let people in."""
     created_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
-    refused_at: Mapped[datetime | None]
-    """When a server said that it will never take it."""
+    refused_at: Mapped[datetime | None]  # when a server said that it will never take it
 
 
 class Allowance(Table):
@@ -347,15 +335,11 @@ class Allowance(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     source: Mapped[str] = mapped_column(String(16))
     generations: Mapped[int]
-    reserved: Mapped[int]
-    """Generations of jobs in progress."""
-    settled: Mapped[int]
-    """Generations of completed jobs."""
+    reserved: Mapped[int]  # generations of jobs in progress
+    settled: Mapped[int]  # generations of completed jobs
     starts_at: Mapped[datetime]
-    ends_at: Mapped[datetime | None]
-    """None for a top-up pack: it does not expire."""
-    price_cents: Mapped[int]
-    """What was asked for it, in US cents."""
+    ends_at: Mapped[datetime | None]  # none for a top-up pack: it does not expire
+    price_cents: Mapped[int]  # what was asked for it, in US cents
 
     @property
     def left(self) -> int:
@@ -391,8 +375,7 @@ class LedgerEntry(Table):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     allowance_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("allowance.id"), index=True)
-    job_id: Mapped[uuid.UUID | None]
-    """No foreign key: the ledger outlives the jobs' rows."""
+    job_id: Mapped[uuid.UUID | None]  # no foreign key: the ledger outlives the jobs' rows
     kind: Mapped[str] = mapped_column(String(16))
     generations: Mapped[int]
     at: Mapped[datetime]
@@ -413,22 +396,18 @@ class Payment(Table):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     kind: Mapped[str] = mapped_column(String(16))
-    generations: Mapped[int | None]
-    """Size of the pack; none for a plan."""
+    generations: Mapped[int | None]  # size of the pack; none for a plan
     plan: Mapped[str | None] = mapped_column(String(32))
-    price_cents: Mapped[int]
-    """US cents, as they were shown when it was ordered."""
+    price_cents: Mapped[int]  # US cents, as they were shown when it was ordered
     provider: Mapped[str] = mapped_column(String(16))
-    reference: Mapped[str | None] = mapped_column(String(255))
-    """What the provider calls it."""
+    reference: Mapped[str | None] = mapped_column(String(255))  # what the provider calls it
     status: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
     closed_by: Mapped[uuid.UUID | None]
     """Account of the operator who decided, or of the owner who withdrew it; none where the provider or the command line
     did."""
-    note: Mapped[str | None] = mapped_column(String(200))
-    """Why it was rejected, for the owner."""
+    note: Mapped[str | None] = mapped_column(String(200))  # why it was rejected, for the owner
     allowance_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("allowance.id"))
     """The pack that was credited."""
 
@@ -451,15 +430,13 @@ class Product(Table):
     name: Mapped[str] = mapped_column(String(200))
     category: Mapped[str] = mapped_column(String(16))
     garment_category: Mapped[str | None] = mapped_column(String(64))
-    front: Mapped[dict[str, Any]]
-    """Reference to the front picture in the object store."""
+    front: Mapped[dict[str, Any]]  # reference to the front picture in the object store
     back: Mapped[dict[str, Any] | None]
     garment_state: Mapped[str | None] = mapped_column(String(8))
     tuck_state: Mapped[str | None] = mapped_column(String(8))
     size: Mapped[str | None] = mapped_column(String(32))
     status: Mapped[str] = mapped_column(String(16))
-    revision: Mapped[int]
-    """Counts up with every change; a job notes the one it used."""
+    revision: Mapped[int]  # counts up with every change; a job notes the one it used
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
@@ -477,8 +454,7 @@ class RateWindow(Table):
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
 
 
-Place = tuple[datetime, uuid.UUID]
-"""Where a page of rows ended: when its last one was made, and its id."""
+Place = tuple[datetime, uuid.UUID]  # where a page of rows ended: when its last one was made, and its id
 
 
 def beyond(

@@ -36,8 +36,7 @@ Part = Literal["cpu", "gpu"]
 """CPU and GPU workers are deployments of their own: a render goes to the GPU build that is current when it is due, so
 a GPU can be given over to a new build while runs that began on an older CPU build are still open."""
 
-LOOK_EVERY_SECONDS = 15.0
-"""How long after a ``set-current-version`` a worker's log says so."""
+LOOK_EVERY_SECONDS = 15.0  # how long after a ``set-current-version`` a worker's log says so
 
 log = structlog.get_logger(__name__)
 

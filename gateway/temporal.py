@@ -39,11 +39,9 @@ from workflows.products.registration import LONGEST_REGISTRATION, ImportProducts
 from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, CPU_QUEUE, INTERACTIVE_PRIORITY, STAGE_ATTRIBUTE
 from workflows.tryon import TryOnWorkflow, tryon_options
 
-PATIENCE_SECONDS = 5.0
-"""Until a call that no request waits for is given up."""
+PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
 
-LONGEST_SUMMARY = 100
-"""Characters of a product's name in the Temporal UI's list."""
+LONGEST_SUMMARY = 100  # characters of a product's name in the Temporal UI's list
 
 _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
     WorkflowExecutionStatus.TERMINATED: "cancelled",

@@ -68,8 +68,7 @@ class Problem:
 class Rows:
     """What a file holds."""
 
-    items: list[tuple[int, BackfillItem]] = field(default_factory=list)
-    """Each with the number of its row."""
+    items: list[tuple[int, BackfillItem]] = field(default_factory=list)  # each with the number of its row
     problems: list[Problem] = field(default_factory=list)
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-MOST_FIELDS = 20
-"""Named at once; more help nobody. A combo of four garments has 41 fields."""
+MOST_FIELDS = 20  # named at once; more help nobody. A combo of four garments has 41 fields.
 
 WORDINGS = {
     "missing": "required",

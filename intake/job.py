@@ -36,8 +36,7 @@ from workflows.queues import INTERACTIVE_PRIORITY
 Side: TypeAlias = Picture | str | ObjectRef
 """A picture that came along and is not stored yet, the address of one, or one that is stored."""
 
-STAND_IN_CATEGORY: Category = "upper_body"
-"""For a product id that stands for an outcome: no garment is drawn."""
+STAND_IN_CATEGORY: Category = "upper_body"  # for a product id that stands for an outcome: no garment is drawn
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,7 @@ GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 
 ENDS = ("completed", "failed")
 
-MAIN_STAGES = ("rendering", "rehearsing", *ENDS)
-"""Those that take long, or stay."""
+MAIN_STAGES = ("rendering", "rehearsing", *ENDS)  # those that take long, or stay
 
 
 class TryOnOptions(TypedDict):

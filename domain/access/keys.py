@@ -36,13 +36,11 @@ _KEY = re.compile(r"vto_(live|test)_[A-Za-z0-9_-]{43}")
 
 _SHORTEST_PEPPER = 32
 
-MARK = ":"
-"""Between the id of a pepper and the digits of a digest under it; no hexadecimal digit."""
+MARK = ":"  # between the id of a pepper and the digits of a digest under it; no hexadecimal digit
 
 _ID_DIGITS = 8
 
-_PEPPER_ID_OF = "the id of this pepper"
-"""No API key, so that the id tells nothing of one."""
+_PEPPER_ID_OF = "the id of this pepper"  # no API key, so that the id tells nothing of one
 
 
 class KeyDigester:

@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 
 from domain.tables import RateWindow, insert_unless_there
 
-Clock = Callable[[], float]
-"""Unix time in seconds, as `time.time` tells it."""
+Clock = Callable[[], float]  # Unix time in seconds, as `time.time` tells it
 
 
 @dataclass(frozen=True)

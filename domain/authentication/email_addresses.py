@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from domain.access.keys import KeyDigester
 from domain.tables import TrialTaken, insert_unless_there
 
-GMAIL, GMAIL_NAMES = "gmail.com", ("gmail.com", "googlemail.com")
-"""There, dots before the ``@`` mean nothing."""
+GMAIL, GMAIL_NAMES = "gmail.com", ("gmail.com", "googlemail.com")  # there, dots before the ``@`` mean nothing
 
 _ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")

@@ -18,11 +18,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 
-AT_ONCE = 2
-"""Hashes that one process works on at the same time; the others wait for their turn."""
+AT_ONCE = 2  # hashes that one process works on at the same time; the others wait for their turn
 
-SHORTEST, LONGEST = 10, 200
-"""Characters of a password."""
+SHORTEST, LONGEST = 10, 200  # characters of a password
 
 
 @cache

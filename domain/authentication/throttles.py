@@ -20,11 +20,9 @@ from sqlalchemy.orm import Session
 from domain.access.keys import KeyDigester
 from domain.tables import LoginThrottle, insert_unless_there, rows_changed
 
-SIGN_IN, MAIL = "sign-in", "mail"
-"""What is tried."""
+SIGN_IN, MAIL = "sign-in", "mail"  # what is tried
 
-_HALF = 32
-"""Hexadecimal digits of 64."""
+_HALF = 32  # hexadecimal digits of 64
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,7 @@ SIGN_IN_PER_PAIR = Limit(5, 10, timedelta(minutes=15), DAY)
 """For one address of mail from one network: 5 for somebody who mistypes, and then 10 + 96 in a day at most. What is
 tried from elsewhere does not count here, so nobody can lock out an owner whose network did nothing wrong."""
 
-SIGN_IN_PER_NETWORK = Limit(50, 100, timedelta(minutes=15), DAY)
-"""Behind one network may be a whole company."""
+SIGN_IN_PER_NETWORK = Limit(50, 100, timedelta(minutes=15), DAY)  # behind one network may be a whole company
 
 SIGN_IN_BY_STRANGERS = Limit(1000, 1005, timedelta(minutes=1), DAY)
 """For one address of mail from all networks together, and only those wait for it that have earned it: see

@@ -26,8 +26,7 @@ TOPUP, PLAN = "topup", "plan"
 
 DAY = timedelta(hours=24)
 
-MOST_OPEN = 10
-"""Orders of one account that may wait at a time; somebody has to look at each."""
+MOST_OPEN = 10  # orders of one account that may wait at a time; somebody has to look at each
 
 MOST_IN_A_DAY = 50
 """Orders of one account in any 24 hours, withdrawn ones too: none of their rows is ever deleted."""

@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 
 from domain.tables import Allowance, LedgerEntry
 
-Place = tuple[datetime, int, uuid.UUID]
-"""Where an entry stands among those of its account."""
+Place = tuple[datetime, int, uuid.UUID]  # where an entry stands among those of its account
 
 _step = case((LedgerEntry.kind.in_(("grant", "topup")), 0), (LedgerEntry.kind == "reserve", 1), else_=2)
 """The order of entries of one moment: what opens an allowance comes before what is taken from it."""

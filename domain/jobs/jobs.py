@@ -22,11 +22,9 @@ from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
 from domain.tables import Account, BackfillItem, Job, rows_changed
 
-ENDED = "ended_jobs"
-"""Where in a session's ``info`` they lie."""
+ENDED = "ended_jobs"  # where in a session's ``info`` they lie
 
-_STAGE = "stage_"
-"""Begins the names of a report's timings that are those of the job's stages."""
+_STAGE = "stage_"  # begins the names of a report's timings that are those of the job's stages
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from domain.tables import Allowance, DailyUsage, Job, LedgerEntry
 
-ONE_GENERATION = 1
-"""A job is one generation, a combo too."""
+ONE_GENERATION = 1  # a job is one generation, a combo too
 
 
 def add_entry(

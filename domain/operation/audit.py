@@ -34,8 +34,7 @@ class Act(StrEnum):
     LEDGER_CHECK_STARTED = "ledger.check_started"
 
 
-Detail = str | int | None
-"""A fact about an act."""
+Detail = str | int | None  # a fact about an act
 
 
 def add_entry(

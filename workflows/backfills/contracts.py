@@ -15,8 +15,7 @@ ItemKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", max_length=64)
 
 BACKFILL_ID = r"^[A-Za-z0-9._-]{1,64}$"
 
-BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]
-"""A backfill's name: its workflow id."""
+BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]  # a backfill's name: its workflow id
 
 BACKFILL_INVALID = "backfill_invalid"
 """Type of the failure of a backfill whose input is wrong; its message names rows and fields."""
@@ -24,14 +23,11 @@ BACKFILL_INVALID = "backfill_invalid"
 StoredOrRemote = Url
 """Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
 
-Number = Annotated[int, Field(ge=0)]
-"""An item's place in its backfill, from 0."""
+Number = Annotated[int, Field(ge=0)]  # an item's place in its backfill, from 0
 
-LARGEST_WINDOW = 64
-"""Items in flight at the same time; more than any one GPU host can use."""
+LARGEST_WINDOW = 64  # items in flight at the same time; more than any one GPU host can use
 
-INLINE_BYTES = 40 * 1024
-"""Items in the input itself, as JSON; more of them belong in a manifest."""
+INLINE_BYTES = 40 * 1024  # items in the input itself, as JSON; more of them belong in a manifest
 
 
 class LargestJson:
@@ -208,11 +204,9 @@ class BackfillState(Contract):
     remaining_seconds: int | None = None
 
 
-OUTCOMES_AT_ONCE = 50
-"""Outcomes that one step writes down."""
+OUTCOMES_AT_ONCE = 50  # outcomes that one step writes down
 
-KeptAt = Annotated[str, Field(max_length=200)]
-"""Key of an object that a backfill keeps."""
+KeptAt = Annotated[str, Field(max_length=200)]  # key of an object that a backfill keeps
 
 
 class PlanInput(Contract):

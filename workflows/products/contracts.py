@@ -126,11 +126,9 @@ ROWS_AT_ONCE = 8
 """Rows that are registered side by side; their addresses alone may take half of what a contract may."""
 
 Count = Annotated[int, Field(ge=0)]
-Place = Count
-"""A row's place among those of its file that can be registered, from 0."""
+Place = Count  # a row's place among those of its file that can be registered, from 0
 
-RowNumber = Annotated[int, Field(ge=1)]
-"""A row's number as a spreadsheet shows it, the header being row 1."""
+RowNumber = Annotated[int, Field(ge=1)]  # a row's number as a spreadsheet shows it, the header being row 1
 
 
 class ImportRow(Contract):

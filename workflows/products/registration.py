@@ -105,11 +105,9 @@ def _as_failure(error: BaseException) -> ApplicationError:
     )
 
 
-ROUNDS_OF_A_RUN = 25
-"""Some 1,500 events."""
+ROUNDS_OF_A_RUN = 25  # some 1,500 events
 
-FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"
-"""What the file calls its columns of pictures."""
+FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"  # what the file calls its columns of pictures
 
 
 @workflow.defn(name="ImportProductsWorkflow", failure_exception_types=[ValidationError])
