@@ -116,15 +116,10 @@ def report_of(engine: Engine, result: RenderResult) -> RenderReport:
 class InferenceActivities:
     """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it.
 
-    Args:
-        store: Where pictures come from and go to.
-        segmenter: Finds the person.
-        engines: Draw.
-        device: The threads that segmenter and engines run in.
+    Attributes:
         give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
             process whose memory is that fragmented, or whose neighbour took it, is better started anew.
         decoders: Decode the photos, which are as strangers sent them.
-        tracer: Makes the spans of what runs on the device.
     """
 
     store: ObjectStore

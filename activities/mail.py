@@ -68,7 +68,7 @@ class MailActivities:
         try:
             deliver(self.settings, message_of(mail, self.settings, self.name))
         except (smtplib.SMTPException, OSError) as error:
-            reason = _reason(error)
+            reason = " ".join([type(error).__name__, *map(str, _codes(error))])
             if _is_final(error):
                 return reason
             raise ApplicationError(reason, type=type(error).__name__) from None
@@ -118,12 +118,6 @@ def _codes(error: BaseException) -> list[int]:
 
 def _is_final(error: BaseException) -> bool:
     """Whether the message itself was refused for good. What ails the server or the settings is mended by people."""
-    if isinstance(error, smtplib.SMTPNotSupportedError | smtplib.SMTPAuthenticationError):
-        return False
     of_the_message = smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError | smtplib.SMTPSenderRefused
     codes = _codes(error)
     return isinstance(error, of_the_message) and bool(codes) and all(500 <= code < 600 for code in codes)
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join([type(error).__name__, *map(str, _codes(error))])

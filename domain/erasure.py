@@ -58,10 +58,7 @@ def erased_address(account_id: uuid.UUID) -> str:
 def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> bool:
     """Shut the account for good: no key is valid, nobody is signed in, and the address is free again.
 
-    A job that is being accepted at this moment comes before.
-
-    Returns:
-        Whether this call did it.
+    A job that is being accepted at this moment comes before. Says whether this call did it.
 
     Raises:
         ValueError: There is no such account.
@@ -138,11 +135,7 @@ def backfill_results(session: Session, *, account_id: uuid.UUID, after: str, lim
 def empty_jobs(
     session: Session, *, account_id: uuid.UUID, after: Place | None, limit: int, now: datetime
 ) -> Place | None:
-    """Forget what jobs were about, of the next ``limit`` jobs of the account: their rows stay for the ledger.
-
-    Returns:
-        Where to go on; ``None`` once all are done.
-    """
+    """Forget what the next jobs of the account were about: their rows stay for the ledger. Says where to go on."""
     query = select(Job.created_at, Job.id).where(Job.account_id == account_id)
     query = query.where(*beyond(after, Job.created_at, Job.id, newer=True))
     batch = session.execute(query.order_by(Job.created_at, Job.id).limit(limit)).all()
@@ -156,11 +149,7 @@ def empty_jobs(
 
 
 def delete_rows(session: Session, *, account_id: uuid.UUID, limit: int) -> int:
-    """Delete some of its rows, in every table but those of `KEPT`.
-
-    Returns:
-        How many it were; none are left once there were none.
-    """
+    """Delete some of its rows, in every table but those of `KEPT`; says how many, until there are none."""
     keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
     rates, callers = Table.metadata.tables[RateWindow.__tablename__], RateWindow.caller_id
     deleted = _delete_some(session, rates, or_(callers == account_id, callers.in_(keys)), limit)

@@ -45,7 +45,6 @@ class ErrorEntry:
 
     Attributes:
         status: HTTP status, or ``None`` for what is only found out after a job was accepted.
-        audience: Who can fix it.
         retryable: Whether the same call may succeed later.
         problem: What is wrong; a limit of pictures is named, see `with_limits`. Safe to show to a shopper: it holds no
             internals and asks for nothing that only the shop can do.
@@ -207,8 +206,7 @@ class TryOnError(Exception):
     """A refusal with a code of the catalogue.
 
     Attributes:
-        code: Key of `CATALOGUE`.
-        entry: Its row.
+        code: Key of `CATALOGUE`, whose row is the ``entry``.
         fields: What is wrong with each field that is to blame, by its name as the caller sent it; a clause or
             sentence each, with its full stop. The empty name stands for the whole request.
         sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show; or every
@@ -234,14 +232,10 @@ class TryOnError(Exception):
 
     @classmethod
     def naming_all(cls, errors: Sequence[TryOnError]) -> TryOnError:
-        """One refusal for the fields of several, so that a caller need not find them one by one.
+        """One refusal for the fields of several, at least one, so that a caller need not find them one by one.
 
-        Args:
-            errors: At least one, each of which names fields.
-
-        Returns:
-            With the code that they share; where they differ, ``field_invalid``, or where their statuses differ, the
-            code of the first.
+        It has the code that they share; where they differ, ``field_invalid``, or where their statuses differ, the code
+        of the first.
         """
         first, fields = errors[0], {name: said for error in errors for name, said in error.fields.items()}
         if any(error.entry.status != first.entry.status for error in errors):
@@ -263,10 +257,5 @@ def known_code(text: str | None, otherwise: ErrorCode = "generation_failed") -> 
 
 
 def sentence_of(code: str, advice: str | None = None) -> str:
-    """The end user's sentence for a failed job; an unknown code reads like any fault of ours.
-
-    Args:
-        code: Why it failed.
-        advice: What found the error knows better than the catalogue; as safe to show.
-    """
+    """The end user's sentence for a failed job, with better advice where there is some; any unknown code is a fault."""
     return CATALOGUE[known_code(code)].advised(advice)

@@ -69,12 +69,7 @@ _PICTURES = ("front", "back")
 
 @dataclass(frozen=True)
 class Saved:
-    """What a registration came to.
-
-    Attributes:
-        created: It added the product.
-        changed: Something is different from before; the revision tells it too.
-    """
+    """What a registration came to: whether it added the product, and whether anything is different from before."""
 
     product: Product
     created: bool
@@ -227,19 +222,16 @@ def _registered(session: Session, account_id: uuid.UUID, new_id: uuid.UUID, exte
 
 def _apply(product: Product, values: Mapping[str, Any]) -> bool:
     """Set what is different, and count that as one revision; says whether anything was."""
-    different = {
-        column: value for column, value in values.items() if not _same(column, getattr(product, column), value)
-    }
+    different = {}
+    for column, value in values.items():
+        old = getattr(product, column)
+        pictures = column in _PICTURES and old is not None and value is not None
+        # Pictures are compared by what they hold, wherever they lie.
+        if old["sha256"] != value["sha256"] if pictures else old != value:
+            different[column] = value
     for column, value in different.items():
         setattr(product, column, value)
     if different:
         product.revision += 1
         product.updated_at = datetime.now(UTC)
     return bool(different)
-
-
-def _same(column: str, old: Any, new: Any) -> bool:
-    """Whether nothing changes; pictures are compared by what they hold, wherever they lie."""
-    if column in _PICTURES and old is not None and new is not None:
-        return bool(old["sha256"] == new["sha256"])
-    return bool(old == new)

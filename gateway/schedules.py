@@ -117,7 +117,10 @@ class Schedules:
     async def follows_the_code(self, scheduled: Scheduled, found: sdk.ScheduleDescription) -> bool:
         """Whether a schedule does what the code says, paused or not."""
         (argument,) = await self._client.data_converter.encode([scheduled.argument])
-        return _facts(found.schedule, _first_payload(found.schedule)) == _facts(scheduled.schedule(), argument)
+        action = found.schedule.action
+        args = action.args if isinstance(action, ScheduleActionStartWorkflow) else ()
+        lying = args[0] if len(args) == 1 and isinstance(args[0], Payload) else None  # as it is on the server
+        return _facts(found.schedule, lying) == _facts(scheduled.schedule(), argument)
 
     async def _bring_up_to_date(self, scheduled: Scheduled) -> None:
         async def update(current: sdk.ScheduleUpdateInput) -> sdk.ScheduleUpdate | None:
@@ -166,15 +169,6 @@ def _state_of(scheduled: Scheduled, found: ScheduleListDescription | None) -> Sc
         last_at=info.recent_actions[-1].started_at if info and info.recent_actions else None,
         next_at=info.next_action_times[0] if info and info.next_action_times else None,
     )
-
-
-def _first_payload(schedule: Schedule) -> Payload | None:
-    """What a schedule hands to its workflow, as it lies on the server."""
-    action = schedule.action
-    if not isinstance(action, ScheduleActionStartWorkflow) or len(action.args) != 1:
-        return None
-    (payload,) = action.args
-    return payload if isinstance(payload, Payload) else None
 
 
 def _facts(schedule: Schedule, argument: Payload | None) -> tuple[object, ...]:

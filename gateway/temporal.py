@@ -74,12 +74,7 @@ REGISTRATION = Kind(RegisterProductWorkflow.run, LONGEST_REGISTRATION)
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a job's run is.
-
-    Attributes:
-        stage: As `workflows.tryon.TryOnWorkflow` names it.
-        pending: Steps that are under way or wait for a worker: their names, and how often each.
-    """
+    """The stage of a job's run, and by name how many steps are under way or wait for a worker."""
 
     stage: str
     pending: Mapping[str, int]

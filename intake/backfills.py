@@ -198,13 +198,7 @@ def folders_used(items: Iterable[BackfillItem]) -> set[str]:
 
 
 def sent_garment(garment: ItemGarment, prefix: str, stored: dict[str, ObjectRef]) -> SentGarment:
-    """A garment of a whole item as any caller would describe it.
-
-    Args:
-        garment: The garment.
-        prefix: What stands before the names of its fields in error messages.
-        stored: What lies under the keys that it names.
-    """
+    """A garment of a whole item as any caller would describe it; ``stored`` lies under the keys that it names."""
     front, back = (
         None if value is None else stored.get(value, value)
         for value in (garment.garment_image_url, garment.garment_back_image_url)

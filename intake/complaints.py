@@ -30,11 +30,10 @@ WORDINGS = {
 
 
 def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What is wrong with each field, of pydantic's list of errors.
+    """What is wrong with each field, at most `MOST_FIELDS`, of pydantic's list of errors.
 
-    Returns:
-        A clause for each field, with a full stop, by the field's name as the caller sent it, such as
-        ``garments[1].category``; the empty name stands for the whole. At most `MOST_FIELDS`.
+    It is a clause with a full stop, by the field's name as the caller sent it, such as ``garments[1].category``; the
+    empty name stands for the whole.
     """
     found: dict[str, str] = {}
     for error in errors:

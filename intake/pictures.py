@@ -23,10 +23,7 @@ class Picture:
 async def inspect_pictures(
     pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
 ) -> dict[str, ImageFacts]:
-    """Look into pictures, one after the other, within the holder's share of the decoders.
-
-    Returns:
-        What each picture is, by the name of its field.
+    """What each picture is, by the name of its field; within the holder's share of the decoders, one after the other.
 
     Raises:
         TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.

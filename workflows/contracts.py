@@ -43,12 +43,7 @@ class Contract(BaseModel):
 
 
 class ObjectRef(Contract):
-    """Where an object lies and what it holds.
-
-    Attributes:
-        sha256: 64 hexadecimal digits over the object's bytes.
-        size: Bytes.
-    """
+    """Where an object lies and what it holds, in bytes and by their digest."""
 
     bucket: Annotated[str, Field(max_length=63)]
     key: Annotated[str, Field(max_length=512)]
@@ -91,12 +86,7 @@ class GarmentSource(Contract):
 
 
 class RehearsalScript(Contract):
-    """What happens to a job of a test key, which no engine draws.
-
-    Attributes:
-        delay_seconds: How long it takes.
-        error_code: The catalogue's code that it fails with; without one it completes.
-    """
+    """How long a job of a test key takes, which no engine draws, and the code that it fails with, if it does."""
 
     delay_seconds: Annotated[int, Field(ge=0, le=60)] = 0
     error_code: Identifier | None = None
@@ -212,11 +202,7 @@ class WatermarkInput(Contract):
 
 
 class WatermarkedPicture(Contract):
-    """The result.
-
-    Attributes:
-        logo: Whether it carries the account's logo: ``off`` when none is wanted, and why not otherwise.
-    """
+    """The result, and whether it carries the account's logo: ``off`` when none is wanted, and why not otherwise."""
 
     result: ObjectRef
     logo: Literal["off", "stamped", "missing", "not_usable"] = "off"
@@ -231,12 +217,7 @@ class SettleInput(Contract):
 
 
 class ReleaseInput(Contract):
-    """End the job without a picture.
-
-    Attributes:
-        error_code: The catalogue's code of the reason.
-        error_advice: What the person who chose the pictures can do, where a step knew more than the catalogue.
-    """
+    """End the job without a picture, with advice where a step knew more than the catalogue."""
 
     job_id: Identifier
     error_code: Identifier
@@ -334,11 +315,7 @@ class WatermarkSetting(Contract):
 
 
 class EraseAccountInput(Contract):
-    """Delete what an account has stored.
-
-    Attributes:
-        aftermath_seconds: How long to wait for steps that were under way and may still write something.
-    """
+    """Delete what an account has stored, now and after steps that were under way may have written something."""
 
     account_id: Identifier
     aftermath_seconds: Annotated[int, Field(ge=0, le=86_400)] = 300

@@ -138,13 +138,9 @@ class Step(Generic[Input, Output]):
         task_queue: str | None = None,
         budget: timedelta | None = None,
     ) -> Output:
-        """Run the step from inside a workflow.
+        """Run the step from inside a workflow, in another queue or time for one attempt than its own if need be.
 
-        Args:
-            argument: Its input.
-            summary: One line for people who read the run in the Temporal UI.
-            task_queue: Another queue than its own.
-            budget: Another time for one attempt than its own.
+        The summary is a line for people who read the run in the Temporal UI.
         """
         options: dict[str, Any] = {**self.options, "summary": summary}
         if budget is not None:

@@ -225,12 +225,7 @@ def _key(key_id: uuid.UUID, account_id: uuid.UUID | None) -> Select[ApiKey]:
 
 @dataclass(frozen=True)
 class PepperCount:
-    """Keys in use by the pepper that their digests are made with.
-
-    Attributes:
-        current: Those that need nothing.
-        waiting: Those that move to the current pepper when they are used next, the least recently used first.
-    """
+    """Keys in use that need nothing, and those that move to the current pepper at their next use, the idlest first."""
 
     current: int
     waiting: Sequence[ApiKey]

@@ -27,12 +27,7 @@ from domain.tables import Account, Login, rows_changed
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a password is compared with.
-
-    Attributes:
-        password_hash: ``None`` where no password was ever chosen.
-        verified: Whether mail to the address has been shown to arrive.
-    """
+    """What a password is compared with, if one was ever chosen; and whether mail to the address is known to arrive."""
 
     account_id: uuid.UUID
     password_hash: str | None = field(repr=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
@@ -83,15 +83,17 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     account = lock_account(session, account_id=new.account_id)
     if account.blocked_at is not None:
         raise TryOnError("account_blocked")
-    reservation = None if new.test else reserve(session, plans, account=account, job_id=new.job_id, now=now)
+    allowance_id, counted_on = None, None
+    if not new.test:
+        allowance_id, counted_on = reserve(session, plans, account=account, job_id=new.job_id, now=now)
     if new.claim is not None:
         complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
         id=new.job_id,
         account_id=new.account_id,
         api_key_id=new.api_key_id,
-        allowance_id=reservation.allowance_id if reservation else None,
-        counted_on=reservation.day if reservation else None,
+        allowance_id=allowance_id,
+        counted_on=counted_on,
         kind=new.kind,
         status=PROCESSING,
         workflow_input=new.workflow_input,
@@ -117,12 +119,7 @@ def get_job(session: Session, *, job_id: uuid.UUID) -> Job:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a sweep has to know of a job.
-
-    Attributes:
-        ended: Whether it is no longer in progress.
-        has_result: Whether its picture may still be fetched.
-    """
+    """What a sweep has to know of a job: whether it is over, and whether its picture may still be fetched."""
 
     ended: bool
     has_result: bool
@@ -144,31 +141,22 @@ def list_unstarted(session: Session, *, older_than: timedelta, limit: int) -> Se
 
     Those younger than ``older_than`` may still be on their way in the process that accepted them.
     """
-    return session.scalars(
-        select(Job)
-        .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-        .order_by(Job.deadline_at)
-        .limit(limit)
-    ).all()
+    waiting = _open(older_than).where(Job.started_at.is_(None))
+    return session.scalars(waiting.order_by(Job.deadline_at).limit(limit)).all()
 
 
 def list_open(session: Session, *, older_than: timedelta, limit: int) -> Sequence[Job]:
     """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
-    return session.scalars(
-        select(Job)
-        .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-        .order_by(Job.created_at)
-        .limit(limit)
-    ).all()
+    return session.scalars(_open(older_than).order_by(Job.created_at).limit(limit)).all()
+
+
+def _open(older_than: timedelta) -> Select[Job]:
+    return select(Job).where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
 
 
 @dataclass(frozen=True)
 class OpenJob:
-    """A job in progress, as the reconciler sees it.
-
-    Attributes:
-        priority: As of its workflow, 1 (first) to 5.
-    """
+    """A job in progress, as the reconciler sees it; its priority is that of its workflow, 1 (first) to 5."""
 
     job_id: uuid.UUID
     deadline_at: datetime

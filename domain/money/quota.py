@@ -28,14 +28,6 @@ CLOCK_SKEW = timedelta(minutes=1)
 TRIAL, INCLUDED, TOPUP = "trial", "included", "topup"
 
 
-@dataclass(frozen=True)
-class Reservation:
-    """One generation set aside: what it was taken from, and the day (UTC) under whose cap it counts."""
-
-    allowance_id: uuid.UUID
-    day: date
-
-
 def period_of(account: Account, terms: Terms, now: datetime) -> Period:
     """The period that ``now`` lies in; a trial has only one, which may be over."""
     if terms.trial_days is not None:
@@ -146,8 +138,13 @@ def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: date
         raise _cap_reached(now)
 
 
-def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime) -> Reservation:
+def reserve(
+    session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime
+) -> tuple[uuid.UUID, date]:
     """Set one generation aside for a job, in the transaction that adds it and has locked the account.
+
+    Returns:
+        The allowance that it was taken from, and the day (UTC) under whose cap it counts.
 
     Raises:
         TryOnError: ``trial_ended`` or ``volume_exhausted`` (402), ``daily_cap_reached`` (429). Whoever catches it
@@ -164,7 +161,7 @@ def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid
     if not _take_daily(session, account.id, day, terms.daily_cap):
         raise _cap_reached(now)
     add_entry(session, "reserve", account.id, allowance.id, job_id=job_id, at=now)
-    return Reservation(allowance.id, day)
+    return allowance.id, day
 
 
 def settle(session: Session, job: Job, *, now: datetime) -> None:

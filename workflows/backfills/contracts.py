@@ -148,11 +148,7 @@ class BackfillInput(Contract):
 
 
 class BackfillPlan(Contract):
-    """What a backfill would take.
-
-    Attributes:
-        generations_left: What its account may still start, today's cap aside.
-    """
+    """What a backfill would take, and what its account may still start, today's cap aside."""
 
     account_id: Identifier
     items: Number

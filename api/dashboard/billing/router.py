@@ -19,9 +19,9 @@ from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.payments.provider import PaymentPageError
 from domain import accounts
-from domain.billing import payments, statements
+from domain.billing import payments
 from domain.billing.payments import OPEN, OrderRefusedError
-from domain.money import quota
+from domain.money import ledger, quota
 from domain.money.plans import terms_of
 from domain.money.quota import usage_of
 from domain.tables import Payment
@@ -69,7 +69,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
             "packs": () if terms.trial_days is not None else parts.plans.topup_packs,
             "waiting": payments.waiting_plan_order(session, account_id=account_id),
             "placed": payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1),
-            "movements": statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
+            "movements": ledger.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
         }
 
     seen = await parts.database.read(look)
@@ -98,7 +98,7 @@ async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[st
     place = None
     while True:
         movements = await parts.database.read(
-            statements.read_from_the_first, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
+            ledger.read_from_the_first, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
         )
         if movements:
             place = movements[-1].place
@@ -107,7 +107,7 @@ async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[st
             return
 
 
-def _csv_line(movement: statements.Movement) -> str:
+def _csv_line(movement: ledger.Movement) -> str:
     """No field holds a text of anybody's, so none needs quotes."""
     fields = (
         movement.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
