@@ -119,7 +119,6 @@ class InferenceActivities:
     Attributes:
         give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
             process whose memory is that fragmented, or whose neighbour took it, is better started anew.
-        decoders: Decode the photos, which are as strangers sent them.
     """
 
     store: ObjectStore

@@ -190,7 +190,6 @@ class JobRecord:
     Attributes:
         backfill_id: The backfill that had it accepted, as far as that is still known.
         bookings: Oldest first; none for one that cost nothing whatever became of it.
-        product_names: As they are now, by public id.
     """
 
     job: Job

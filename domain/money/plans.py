@@ -63,13 +63,12 @@ Generations = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class Plan(BaseModel):
-    """One plan. What is ``None`` has to be agreed with each account.
+    """One plan, in US dollars. What is ``None`` has to be agreed with each account.
 
     Attributes:
         trial_days: Days until it ends for good; ``None`` for a plan that is renewed monthly.
-        monthly_price: US dollars.
         included: Generations in a month, or in the whole trial.
-        extra_price: US dollars for one generation of a top-up pack; a trial has none, it cannot be topped up.
+        extra_price: For one generation of a top-up pack; a trial has none, it cannot be topped up.
         daily_cap: Generations that may be started on one day (UTC).
     """
 
