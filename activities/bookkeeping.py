@@ -1,23 +1,39 @@
-"""The steps that end a job: ``settle``, ``release`` and ``clean_up``. Each may run any number of times."""
+"""The steps that end a job, and the one that proves that the money adds up. Each may run any number of times."""
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import structlog
 from sqlalchemy.orm import Session
 from temporalio import activity
 
 from domain.errors import known_code
 from domain.jobs import jobs
+from domain.money.ledger import check_ledger
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.database import Database
+from runtime.metric_catalogue import LEDGER, LEDGER_CHECKED
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
-from workflows.contracts import CleanUpInput, ReleaseInput, SettleInput, SweepReport, TryOnOutcome
+from workflows.contracts import (
+    CleanUpInput,
+    LedgerCheckInput,
+    LedgerCheckReport,
+    ReleaseInput,
+    SettleInput,
+    SweepReport,
+    TryOnOutcome,
+)
+
+log = structlog.get_logger(__name__)
 
 
 def outcome_of(job: Job) -> TryOnOutcome:
@@ -27,18 +43,18 @@ def outcome_of(job: Job) -> TryOnOutcome:
     )
 
 
+@dataclass
 class BookkeepingActivities:
-    """Steps that write the database."""
+    """Steps about money."""
 
-    def __init__(self, database: Database, store: ObjectStore, result_ttl: timedelta) -> None:
-        self._database = database
-        self._store = store
-        self._result_ttl = result_ttl
+    database: Database
+    store: ObjectStore
+    result_ttl: timedelta
 
     @activity.defn(name=steps.SETTLE.name)
     async def settle(self, request: SettleInput) -> TryOnOutcome:
         """Complete the job and bill it, unless it ended before; says how it really ended."""
-        return await self._database.write(
+        return await self.database.write(
             self._ended,
             jobs.complete_job,
             uuid.UUID(request.job_id),
@@ -50,7 +66,7 @@ class BookkeepingActivities:
     @activity.defn(name=steps.RELEASE.name)
     async def release(self, request: ReleaseInput) -> TryOnOutcome:
         """Fail the job unbilled, unless it ended before; says how it really ended."""
-        return await self._database.write(
+        return await self.database.write(
             self._ended,
             jobs.fail_job,
             uuid.UUID(request.job_id),
@@ -61,14 +77,26 @@ class BookkeepingActivities:
     @activity.defn(name=steps.CLEAN_UP.name)
     async def clean_up(self, request: CleanUpInput) -> SweepReport:
         """Delete inputs and intermediate pictures, and the result of a job that did not complete."""
-        deleted = await self._store.delete_prefix(job_prefix(request.job_id))
-        outcome = outcome_of(await self._database.read(jobs.get_job, job_id=uuid.UUID(request.job_id)))
+        deleted = await self.store.delete_prefix(job_prefix(request.job_id))
+        outcome = outcome_of(await self.database.read(jobs.get_job, job_id=uuid.UUID(request.job_id)))
         if outcome.status == jobs.FAILED:
-            deleted += await self._store.delete_prefix(result_key(request.job_id))
+            deleted += await self.store.delete_prefix(result_key(request.job_id))
         return SweepReport(deleted=deleted)
 
+    @activity.defn(name=steps.CHECK_LEDGER.name)
+    async def check_ledger(self, _request: LedgerCheckInput) -> LedgerCheckReport:
+        """Recompute every balance; what disagrees is an error in the log, and the count a gauge."""
+        found = await self.database.read(check_ledger)
+        for each in found:
+            log.error("the ledger disagrees", **{**asdict(each), "account_id": str(each.account_id)})
+        meter = activity_meter()
+        meter.set(LEDGER, len(found))
+        # The schedule goes to any worker; what another one has found earlier does not hold any more.
+        meter.set(LEDGER_CHECKED, time.time())
+        return LedgerCheckReport(disagreements=len(found))
+
     def _ended(self, session: Session, /, end: Callable[..., bool], job_id: uuid.UUID, **values: Any) -> TryOnOutcome:
-        end(session, job_id=job_id, keep=self._result_ttl, now=datetime.now(UTC), **values)
+        end(session, job_id=job_id, keep=self.result_ttl, now=datetime.now(UTC), **values)
         job = jobs.get_job(session, job_id=job_id)
         session.refresh(job)
         return outcome_of(job)

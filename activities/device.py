@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from opentelemetry.trace import Span, Tracer
@@ -21,7 +22,7 @@ from temporalio import activity
 
 from engines.base import OnStep, RenderResult, ShouldStop
 from runtime.metric_catalogue import DEVICE_SECONDS
-from runtime.metrics import activity_meter
+from runtime.metrics import SdkMeter, activity_meter
 
 INTERVAL_SECONDS = 2.0
 
@@ -69,11 +70,7 @@ class Turns:
             raise
 
     def give_back(self, *, hold_seconds: float = 0.0) -> None:
-        """Leave the place to the next.
-
-        Args:
-            hold_seconds: How long patient work stands back for urgent work that follows.
-        """
+        """Leave the place to the next; patient work stands back so long for urgent work that follows."""
         self._free += 1
         if hold_seconds:
             loop = asyncio.get_running_loop()
@@ -109,31 +106,25 @@ Work = Callable[[OnStep, ShouldStop], Result]
 
 @contextmanager
 def device_span(tracer: Tracer, step: str, engine: str) -> Iterator[DeviceWatch]:
-    """A span around a step on the device; has to be begun inside its activity.
-
-    Args:
-        tracer: Makes the span.
-        step: ``segment`` or ``render``, which is the span's name.
-        engine: Who works.
-    """
+    """A span around a step on the device, by whose name (``segment`` or ``render``) it goes; inside its activity."""
     with tracer.start_as_current_span(step, attributes={"tryon.engine": engine}) as span:
-        yield DeviceWatch(span, step, engine)
+        yield DeviceWatch(span, {"step": step, "engine": engine}, activity_meter())
 
 
+@dataclass
 class DeviceWatch:
     """Watches one call."""
 
-    def __init__(self, span: Span, step: str, engine: str) -> None:
-        self._span = span
-        self._labels = {"step": step, "engine": engine}
-        self._meter = activity_meter()
+    span: Span
+    labels: dict[str, str]
+    meter: SdkMeter
 
     def over(self, work: Work[Result]) -> Work[Result]:
         """The same work, watched: its time on the device alone, each stage an event of the span."""
 
         def watched(on_step: OnStep, should_stop: ShouldStop) -> Result:
             def on_watched_step(stage: str) -> None:
-                self._span.add_event(stage)
+                self.span.add_event(stage)
                 on_step(stage)
 
             began = time.monotonic()
@@ -141,17 +132,15 @@ class DeviceWatch:
                 return work(on_watched_step, should_stop)
             finally:
                 # Here, in the device's thread, so that what nobody waits for any more counts too.
-                self._meter.record(DEVICE_SECONDS, time.monotonic() - began, **self._labels)
+                self.meter.record(DEVICE_SECONDS, time.monotonic() - began, **self.labels)
 
         return watched
 
     def describe(self, result: RenderResult) -> None:
         """Put the engine's own timings and the number of its tries on the span."""
         timings = {f"tryon.timing.{name}_ms": milliseconds for name, milliseconds in result.timings_ms.items()}
-        self._span.set_attributes({**timings, "tryon.tries": result.checks.get("tries", 1)})
+        self.span.set_attributes({**timings, "tryon.tries": result.checks.get("tries", 1)})
 
-
-HEARTBEAT_SECONDS = 2.0
 
 STALL_SECONDS = 90.0
 """A stage that takes longer is taken for hung; loading a large model is not a stage, it happens before polling."""
@@ -162,24 +151,15 @@ class _Progress:
 
     def __init__(self) -> None:
         self.stage = "waiting for the device"
-        self._moved_at = time.monotonic()
-        self._running = False
-        self._stop = threading.Event()
+        self.stop = threading.Event()
+        self._moved_at: float | None = None
 
     def on_step(self, stage: str) -> None:
-        self.stage = stage
-        self._moved_at = time.monotonic()
-        self._running = True
-
-    def request_stop(self) -> None:
-        self._stop.set()
-
-    def should_stop(self) -> bool:
-        return self._stop.is_set()
+        self.stage, self._moved_at = stage, time.monotonic()
 
     @property
     def alive(self) -> bool:
-        return not self._running or time.monotonic() - self._moved_at < STALL_SECONDS
+        return self._moved_at is None or time.monotonic() - self._moved_at < STALL_SECONDS
 
 
 class Device:
@@ -197,48 +177,37 @@ class Device:
         self._on_stall = on_stall
         self._unfinished: set[Future[Any]] = set()
 
-    async def run(
-        self, work: Callable[[OnStep, ShouldStop], Result], *, urgent: bool = True, hold_seconds: float = 0.0
-    ) -> Result:
-        """Run ``work`` in a thread of the device from inside an activity.
+    async def run(self, work: Work[Result], *, urgent: bool = True, hold_seconds: float = 0.0) -> Result:
+        """Run ``work`` in a thread of the device from inside an activity; it blocks for as long as it needs.
 
-        Args:
-            work: Takes the two callbacks of `engines.base` and blocks for as long as it needs.
-            urgent: Whether it goes before work that is not.
-            hold_seconds: How long work that is not urgent stands back afterwards, for the next step of the same job.
+        Urgent work goes before work that is not, which stands back for ``hold_seconds`` afterwards, for the next step
+        of the same job.
         """
         progress = _Progress()
         beating = asyncio.create_task(self._beat(progress))
         try:
             await self._turns.take(urgent=urgent)
             try:
-                return await self._in_thread(work, progress)
+                future = self._threads.submit(work, progress.on_step, progress.stop.is_set)
+                self._unfinished.add(future)
+                future.add_done_callback(self._unfinished.discard)
+                return await asyncio.wrap_future(future)
             finally:
                 self._turns.give_back(hold_seconds=hold_seconds)
         finally:
-            progress.request_stop()
+            progress.stop.set()
             beating.cancel()
-
-    async def _in_thread(self, work: Callable[[OnStep, ShouldStop], Result], progress: _Progress) -> Result:
-        future = self._threads.submit(work, progress.on_step, progress.should_stop)
-        self._unfinished.add(future)
-        future.add_done_callback(self._unfinished.discard)
-        return await asyncio.wrap_future(future)
 
     async def _beat(self, progress: _Progress) -> None:
         while progress.alive:
             activity.heartbeat(progress.stage)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await asyncio.sleep(INTERVAL_SECONDS)
         self._on_stall()
 
     def close(self, patience_seconds: float = 5.0) -> bool:
-        """Refuse more work and wait for the work at hand.
+        """Refuse more work and wait for the work at hand; says whether all of it has ended.
 
-        Args:
-            patience_seconds: How long; a thread that hangs in the device's driver never ends.
-
-        Returns:
-            Whether all of it has ended.
+        A thread that hangs in the device's driver never does.
         """
         self._threads.shutdown(wait=False, cancel_futures=True)
         return not wait(set(self._unfinished), timeout=patience_seconds).not_done

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -15,17 +16,10 @@ from temporalio import activity
 
 from activities.device import heartbeats
 from domain import erasure
+from domain import object_keys as keys
 from domain.jobs import jobs
-from domain.object_keys import (
-    account_prefix,
-    backfill_prefix,
-    backfill_progress_key,
-    catalogue_prefix,
-    imports_prefix,
-    job_prefix,
-    own_backfills_prefix,
-    result_key,
-)
+from domain.object_keys import PROGRESS
+from domain.tables import Place
 from gateway.calls import RunNotFoundError
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
@@ -33,8 +27,7 @@ from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
 from workflows import steps
 from workflows.contracts import ErasedAccount, ErasureReport
 
-AT_ONCE = 500
-"""Rows in one transaction, and ids in one question."""
+AT_ONCE = 500  # rows in one transaction, and ids in one question
 
 SWEPT_AFTER = timedelta(days=2)
 """Folders of jobs that ended longer ago are gone: the purge has looked at all of them hundreds of times since."""
@@ -42,27 +35,29 @@ SWEPT_AFTER = timedelta(days=2)
 log = structlog.get_logger(__name__)
 
 
+@dataclass
 class ErasingActivities:
     """Steps about one account, which `domain.erasure.begin_erasure` has shut before."""
 
-    def __init__(self, database: Database, store: ObjectStore, temporal: TemporalGateway) -> None:
-        self._database = database
-        self._store = store
-        self._temporal = temporal
+    database: Database
+    store: ObjectStore
+    temporal: TemporalGateway
 
     @activity.defn(name=steps.END_ACCOUNT_RUNS.name)
     async def end_account_runs(self, request: ErasedAccount) -> ErasureReport:
         """Fail and release the jobs in progress, and have their runs and the account's backfills stop."""
         account_id, cancelled = uuid.UUID(request.account_id), 0
         async with heartbeats():
-            running = await self._database.read(jobs.list_open_of_account, account_id=account_id)
-            for job_id in running:
+            for job_id in await self.database.read(jobs.list_open_of_account, account_id=account_id):
                 now = datetime.now(UTC)
-                cancelled += await self._database.write(
+                cancelled += await self.database.write(
                     jobs.fail_job, job_id=job_id, error_code="cancelled", keep=timedelta(0), now=now
                 )
-                await self._temporal.cancel_job(job_id)
-            cancelled += await self._cancel_backfills(request.account_id)
+                await self.temporal.cancel_job(job_id)
+            async for run in self.temporal.backfills(request.account_id):
+                with contextlib.suppress(RunNotFoundError):  # it has just ended
+                    await self.temporal.steer_backfill(run.backfill_id, "cancel")
+                    cancelled += 1
         return ErasureReport(cancelled=cancelled)
 
     @activity.defn(name=steps.DELETE_ACCOUNT_OBJECTS.name)
@@ -78,82 +73,65 @@ class ErasingActivities:
             # The account's own folder last: it says which backfills are its.
             for prefix in (
                 *await self._backfill_folders(request.account_id),
-                catalogue_prefix(request.account_id),
-                imports_prefix(request.account_id),
-                account_prefix(request.account_id),
+                keys.catalogue_prefix(request.account_id),
+                keys.imports_prefix(request.account_id),
+                keys.account_prefix(request.account_id),
             ):
-                deleted += await delete_below(self._store, prefix)
+                deleted += await delete_below(self.store, prefix)
             return ErasureReport(deleted=deleted)
 
     @activity.defn(name=steps.FORGET_ACCOUNT_ROWS.name)
     async def forget_account_rows(self, request: ErasedAccount) -> ErasureReport:
         """Empty the rows of jobs, delete what else there is, and note that it is done."""
         account_id, forgotten = uuid.UUID(request.account_id), 0
-        position: erasure.Position | None = None
+        position: Place | None = None
         async with heartbeats():
-            while True:
-                position = await self._database.write(
-                    erasure.empty_jobs, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)
-                )
-                if position is None:
-                    break
-            while True:
-                deleted = await self._database.write(erasure.delete_rows, account_id=account_id, limit=AT_ONCE)
+            while position := await self.database.write(
+                erasure.empty_jobs, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)
+            ):
+                pass
+            while deleted := await self.database.write(erasure.delete_rows, account_id=account_id, limit=AT_ONCE):
                 forgotten += deleted
-                if not deleted:
-                    break
-            await self._database.write(erasure.finish_erasure, account_id=account_id, now=datetime.now(UTC))
+            await self.database.write(erasure.finish_erasure, account_id=account_id, now=datetime.now(UTC))
         log.info("account erased", account_id=request.account_id)
         return ErasureReport(forgotten=forgotten)
 
-    async def _cancel_backfills(self, account_id: str) -> int:
-        cancelled = 0
-        async for run in self._temporal.backfills(account_id):
-            with contextlib.suppress(RunNotFoundError):  # it has just ended
-                await self._temporal.steer_backfill(run.backfill_id, "cancel")
-                cancelled += 1
-        return cancelled
-
     async def _delete_objects_of_jobs(self, account_id: uuid.UUID) -> int:
         """Results by their keys, and what lies in folders of jobs."""
-        deleted, last = 0, None
-        ended_since = datetime.now(UTC) - SWEPT_AFTER
-        while True:
-            page = await self._database.read(
-                erasure.jobs_with_objects, account_id=account_id, ended_since=ended_since, after=last, limit=AT_ONCE
-            )
-            if not page:
-                return deleted
-            await self._store.delete_keys([result_key(str(job_id)) for job_id in page])
-            deleted += len(page)
+        deleted, last, ended_since = 0, None, datetime.now(UTC) - SWEPT_AFTER
+        while page := await self.database.read(
+            erasure.jobs_with_objects, account_id=account_id, ended_since=ended_since, after=last, limit=AT_ONCE
+        ):
+            await self.store.delete_keys([keys.result_key(str(job_id)) for job_id in page])
+            deleted, last = deleted + len(page), page[-1]
             for job_id in page:
-                deleted += await delete_below(self._store, job_prefix(str(job_id)))
-            last = page[-1]
-
-    async def _backfill_folders(self, account_id: str) -> list[str]:
-        """Folders of the account's backfills, without those whose names another account has used too."""
-        identifier = uuid.UUID(account_id)
-        own = own_backfills_prefix(account_id)
-        marked = {key.removeprefix(own) for key in await self._store.list_keys(own)}
-        named = marked | await self._database.read(erasure.backfills_of, account_id=identifier)
-        folders = {each for each in named if await self._owner_of(each) in (account_id, None)}
-        folders -= await self._database.read(erasure.shared_backfills, account_id=identifier, backfill_ids=folders)
-        return [backfill_prefix(each) for each in sorted(folders)]
+                deleted += await delete_below(self.store, keys.job_prefix(str(job_id)))
+        return deleted
 
     async def _delete_pictures_of_items(self, account_id: uuid.UUID) -> int:
         """Pictures of the account's items that are left, each by its whole key: its folder is not the account's."""
         deleted, last = 0, ""
-        while True:
-            page = await self._database.read(erasure.backfill_results, account_id=account_id, after=last, limit=AT_ONCE)
-            if not page:
-                return deleted
-            await self._store.delete_keys([key for _, key in page])
+        while page := await self.database.read(
+            erasure.backfill_results, account_id=account_id, after=last, limit=AT_ONCE
+        ):
+            await self.store.delete_keys([key for _, key in page])
             deleted, last = deleted + len(page), page[-1][0]
+        return deleted
+
+    async def _backfill_folders(self, account_id: str) -> list[str]:
+        """Folders of the account's backfills, without those whose names another account has used too."""
+        identifier = uuid.UUID(account_id)
+        own = keys.own_backfills_prefix(account_id)
+        marked = {key.removeprefix(own) for key in await self.store.list_keys(own)}
+        named = marked | await self.database.read(erasure.backfills_of, account_id=identifier)
+        folders = {each for each in named if await self._owner_of(each) in (account_id, None)}
+        folders -= await self.database.read(erasure.shared_backfills, account_id=identifier, backfill_ids=folders)
+        return [keys.backfill_prefix(each) for each in sorted(folders)]
 
     async def _owner_of(self, backfill_id: str) -> str | None:
         """The account that a backfill says it is for; None where it has not said so."""
         try:
-            progress = json.loads(await self._store.get(backfill_progress_key(backfill_id)))
+            progress = json.loads(await self.store.get(keys.backfill_key(backfill_id, PROGRESS)))
         except (ObjectMissingError, ValueError):
             return None
         owner = progress.get("progress", {}).get("accountId") if isinstance(progress, dict) else None

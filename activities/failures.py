@@ -17,8 +17,7 @@ from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
 
-LONGEST_MESSAGE = 500
-"""Characters of an exception's text that go into a history."""
+LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
 
 STORE_AWAY = timedelta(seconds=6)
 """Until a step that could not reach the object store is tried again. A store that was killed is back within seconds,
@@ -48,11 +47,7 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
 
 @contextmanager
 def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
-    """Say of a garment that was not recognised which one of several it is.
-
-    Args:
-        garments: In the caller's order.
-    """
+    """Say of a garment that was not recognised which one of several, in the caller's order, it is."""
     try:
         yield
     except EngineError as error:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
+import numpy as np
 from opentelemetry.trace import NoOpTracer, Tracer
 from temporalio import activity
 
 from activities.device import Device, device_span, heartbeats
-from activities.engine_metrics import record_render
 from activities.failures import expected_failures, failure, saying_which
-from activities.objects import CONTENT_TYPE, get_object, holder, pack_person_map, put_object, unpack_person_map
+from activities.objects import get_object, holder, put_object
 from domain.object_keys import work_key
 from engines.base import (
     Category,
@@ -21,6 +23,7 @@ from engines.base import (
     Engine,
     Garment,
     Hints,
+    PersonMap,
     PersonSegmenter,
     Picture,
     RenderRequest,
@@ -34,6 +37,14 @@ from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
 from imaging.limits import STORED_LIMITS
+from runtime.metric_catalogue import (
+    ENGINE_READING,
+    PAINT_SECONDS,
+    QUEUE_SECONDS,
+    RENDER_SECONDS,
+    SECOND_TRIES,
+)
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import (
@@ -51,8 +62,30 @@ from workflows.queues import INTERACTIVE_PRIORITY, is_urgent
 RENDER_FOLLOWS_SECONDS = 1.0
 """Within which the render of a person who was just segmented asks for the device, the garments being there already."""
 
-SEGMENTER = "person"
-"""What stands for an engine where the person is found."""
+SEGMENTER = "person"  # what stands for an engine where the person is found
+
+
+PERSON_MAP_TYPE = "application/x-npz"
+
+
+def pack_person_map(person_map: PersonMap) -> bytes:
+    """Compressed NumPy archive."""
+    archive = io.BytesIO()
+    np.savez_compressed(
+        archive,
+        labels=person_map.labels,
+        matte=person_map.matte,
+        landmarks=person_map.landmarks,
+        score=np.float64(person_map.score),
+    )
+    return archive.getvalue()
+
+
+def unpack_person_map(data: bytes) -> PersonMap:
+    """The reverse of `pack_person_map`; never unpickles anything."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in ("labels", "matte", "landmarks")}
+        return PersonMap(**arrays, score=float(archive["score"]))
 
 
 def _is_urgent() -> bool:
@@ -79,38 +112,22 @@ def report_of(engine: Engine, result: RenderResult) -> RenderReport:
     )
 
 
+@dataclass
 class InferenceActivities:
     """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it.
 
-    Args:
-        store: Where pictures come from and go to.
-        segmenter: Finds the person.
-        engines: Draw.
-        device: The threads that segmenter and engines run in.
+    Attributes:
         give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
             process whose memory is that fragmented, or whose neighbour took it, is better started anew.
-        decoders: Decode the photos, which are as strangers sent them.
-        tracer: Makes the spans of what runs on the device.
     """
 
-    def __init__(
-        self,
-        store: ObjectStore,
-        segmenter: PersonSegmenter,
-        engines: RoutedEngines,
-        device: Device,
-        give_up: Callable[[], None],
-        *,
-        decoders: DecoderPool,
-        tracer: Tracer | None = None,
-    ) -> None:
-        self._store = store
-        self._segmenter = segmenter
-        self._engines = engines
-        self._device = device
-        self._give_up = give_up
-        self._decoders = decoders
-        self._tracer = tracer or NoOpTracer()
+    store: ObjectStore
+    segmenter: PersonSegmenter
+    engines: RoutedEngines
+    device: Device
+    give_up: Callable[[], None]
+    decoders: DecoderPool
+    tracer: Tracer = field(default_factory=NoOpTracer)
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
@@ -119,16 +136,16 @@ class InferenceActivities:
             async with heartbeats():
                 photo = await self._photo(request.person)
             began = time.monotonic()
-            with device_span(self._tracer, "segment", SEGMENTER) as watch:
-                person_map = await self._device.run(
-                    watch.over(lambda on_step, should_stop: self._segmenter.segment(photo, on_step, should_stop)),
+            with device_span(self.tracer, "segment", SEGMENTER) as watch:
+                person_map = await self.device.run(
+                    watch.over(lambda on_step, should_stop: self.segmenter.segment(photo, on_step, should_stop)),
                     urgent=_is_urgent(),
                     hold_seconds=RENDER_FOLLOWS_SECONDS if _is_urgent() else 0.0,
                 )
             spent = round(1000 * (time.monotonic() - began))
             data = await asyncio.to_thread(pack_person_map, person_map)
             key = work_key(request.job_id, "person-map.npz")
-            ref = await put_object(self._store, key, data, CONTENT_TYPE)
+            ref = await put_object(self.store, key, data, PERSON_MAP_TYPE)
         return SegmentedPerson(person_map=ref, segment_ms=spent)
 
     @activity.defn(name=steps.RENDER.name)
@@ -138,16 +155,16 @@ class InferenceActivities:
             async with heartbeats():
                 photo, packed_map, garments = await asyncio.gather(
                     self._photo(request.person),
-                    get_object(self._store, request.person_map),
+                    get_object(self.store, request.person_map),
                     asyncio.gather(*(self._garment(garment) for garment in request.garments)),
                 )
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            engine = self._engines.engine_for(prepared.garments)
+            engine = self.engines.engine_for(prepared.garments)
             with saying_which(garments):
                 result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)
-            picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
+            picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(engine, result))
 
     async def _drawn(self, engine: Engine, request: RenderRequest) -> RenderResult:
@@ -161,32 +178,32 @@ class InferenceActivities:
         try:
             return await self._metered(engine, request)
         except DeviceOutOfMemory as error:
-            self._give_up()
+            self.give_up()
             raise failure("generation_failed", f"out of device memory twice: {error}") from error
 
     async def _metered(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render. After a device is broken every further one would fail in milliseconds, job after job."""
         began, result = time.monotonic(), None
         try:
-            with device_span(self._tracer, "render", engine.info.name) as watch:
-                result = await self._device.run(
+            with device_span(self.tracer, "render", engine.info.name) as watch:
+                result = await self.device.run(
                     watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
                     urgent=_is_urgent(),
                 )
                 watch.describe(result)
             return result
         except DeviceBroken:
-            self._give_up()
+            self.give_up()
             raise
         finally:
             record_render(engine, time.monotonic() - began, result)
 
     async def _photo(self, ref: ObjectRef) -> Picture:
-        data = await get_object(self._store, ref)
-        return await self._decoders.decode(holder(), data, STORED_LIMITS)
+        data = await get_object(self.store, ref)
+        return await self.decoders.decode(holder(), data, STORED_LIMITS)
 
     async def _normalised(self, ref: ObjectRef) -> Picture:
-        return await asyncio.to_thread(decode_image, await get_object(self._store, ref), STORED_LIMITS)
+        return await asyncio.to_thread(decode_image, await get_object(self.store, ref), STORED_LIMITS)
 
     async def _garment(self, garment: FetchedGarment) -> Garment:
         return Garment(
@@ -195,3 +212,21 @@ class InferenceActivities:
             hints=engine_hints(garment.hints),
             back_picture=await self._normalised(garment.back_picture) if garment.back_picture else None,
         )
+
+
+def record_render(engine: Engine, seconds: float, result: RenderResult | None) -> None:
+    """Record one render, waiting for the device included, inside its activity; without a result there is no picture."""
+    meter, name = activity_meter(), engine.info.name
+    meter.record(RENDER_SECONDS, seconds, engine=name)
+    if result is not None and "paint" in result.timings_ms:
+        meter.record(PAINT_SECONDS, result.timings_ms["paint"] / 1000, engine=name)
+    if result is not None and result.checks.get("tries", 1) > 1:
+        meter.add(SECOND_TRIES, engine=name)
+    info = activity.info()
+    waited = (info.started_time - info.current_attempt_scheduled_time).total_seconds()
+    meter.record(QUEUE_SECONDS, max(waited, 0.0), engine=name)
+    for reading, value in engine.readings().items():
+        gauge = activity.metric_meter().create_gauge_float(
+            ENGINE_READING + reading, f"The engine's own reading {reading}"
+        )
+        gauge.set(float(value), {"engine": name})

@@ -10,7 +10,7 @@ import asyncio
 import smtplib
 import ssl
 import uuid
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -21,25 +21,21 @@ from temporalio.exceptions import ApplicationError
 
 from domain import mails
 from domain.tables import Mail
-from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import MailSettings
 from workflows import steps
 from workflows.contracts import MailReport, SendMailInput
 
-Deliver = Callable[[MailSettings, EmailMessage], None]
-
 log = structlog.get_logger(__name__)
 
 
+@dataclass
 class MailActivities:
-    """The step that sends mail."""
+    """The step that sends mail; ``name`` is what the service calls itself."""
 
-    def __init__(self, database: Database, settings: MailSettings, name: str) -> None:
-        """Send through the server of ``settings``; ``name`` is what the service calls itself."""
-        self._database = database
-        self._settings = settings
-        self._name = name
+    database: Database
+    settings: MailSettings
+    name: str
 
     @activity.defn(name=steps.SEND_MAIL.name)
     async def send_mail(self, request: SendMailInput) -> MailReport:
@@ -48,16 +44,16 @@ class MailActivities:
         A worker that dies between the two sends it twice, under one Message-ID.
         """
         mail_id = uuid.UUID(request.mail_id)
-        mail = await self._database.read(mails.find_mail, mail_id=mail_id)
+        mail = await self.database.read(mails.find_mail, mail_id=mail_id)
         if mail is None:
             return MailReport(outcome="gone")
         if mail.sent_at is not None or mail.refused_at is not None:
             return MailReport(outcome="sent" if mail.sent_at else "refused")
-        if self._settings.host is None:
+        if self.settings.host is None:
             raise ApplicationError("no mail server is set", type="MailServerMissing")
         refusal = await asyncio.to_thread(self._deliver, mail)
         mark = mails.mark_sent if refusal is None else mails.mark_refused
-        await self._database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
+        await self.database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
         if refusal is None:
             return MailReport(outcome="sent")
         log.warning("mail was refused for good", mail_id=request.mail_id, reason=refusal)
@@ -70,30 +66,15 @@ class MailActivities:
             ApplicationError: It may go another time.
         """
         try:
-            deliver(self._settings, message_of(mail, self._settings, self._name))
+            deliver(self.settings, message_of(mail, self.settings, self.name))
         except (smtplib.SMTPException, OSError) as error:
-            reason = _reason(error)
+            reason = " ".join([type(error).__name__, *map(str, _codes(error))])
             if _is_final(error):
                 return reason
             raise ApplicationError(reason, type=type(error).__name__) from None
         except ValueError as error:  # a header that cannot be written
             return type(error).__name__
         return None
-
-
-async def start_waiting(database: Database, temporal: TemporalGateway, *, before: datetime, limit: int) -> int:
-    """Start sending what should have been sent by now, because its writer could not start it.
-
-    Returns:
-        How many messages there were.
-
-    Raises:
-        TemporalAwayError: Temporal cannot be reached.
-    """
-    waiting = await database.read(mails.list_waiting, written_before=before, limit=limit)
-    for mail_id in waiting:
-        await temporal.send_mail(str(mail_id))
-    return len(waiting)
 
 
 def message_of(mail: Mail, settings: MailSettings, name: str) -> EmailMessage:
@@ -111,12 +92,7 @@ def message_of(mail: Mail, settings: MailSettings, name: str) -> EmailMessage:
 
 
 def deliver(settings: MailSettings, message: EmailMessage) -> None:
-    """One connection to the server, and the message through it.
-
-    Raises:
-        smtplib.SMTPException: The server said no.
-        OSError: It cannot be reached, or its certificate is not to be trusted.
-    """
+    """One connection to the server, and the message through it; raises as `smtplib` and `ssl` do."""
     if settings.host is None:
         raise ValueError("no mail server is set")
     host, port, timeout = settings.host, settings.port, settings.timeout_seconds
@@ -142,12 +118,6 @@ def _codes(error: BaseException) -> list[int]:
 
 def _is_final(error: BaseException) -> bool:
     """Whether the message itself was refused for good. What ails the server or the settings is mended by people."""
-    if isinstance(error, smtplib.SMTPNotSupportedError | smtplib.SMTPAuthenticationError):
-        return False
     of_the_message = smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError | smtplib.SMTPSenderRefused
     codes = _codes(error)
     return isinstance(error, of_the_message) and bool(codes) and all(500 <= code < 600 for code in codes)
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join([type(error).__name__, *map(str, _codes(error))])

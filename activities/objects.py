@@ -1,15 +1,14 @@
-"""Objects by reference: read, written, and turned into what steps work with."""
+"""Objects by reference, and pages of outcomes: read and written."""
 
 from __future__ import annotations
 
 import hashlib
-import io
+from collections.abc import Iterable
 
-import numpy as np
 from temporalio import activity
 
-from engines.base import PersonMap
-from runtime.object_store import ObjectStore
+from intake.pages import CONTENT_TYPE, Outcome, lines_of, read_outcomes
+from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows.contracts import ObjectRef
 
 
@@ -36,31 +35,18 @@ async def get_object(store: ObjectStore, ref: ObjectRef) -> bytes:
     return data
 
 
-CONTENT_TYPE = "application/x-npz"
+async def outcomes_at(store: ObjectStore, key: str, model: type[Outcome]) -> dict[int, Outcome]:
+    """The outcomes of a page, by number; none of a page that is not there."""
+    try:
+        return read_outcomes(await store.get(key), model)
+    except ObjectMissingError:
+        return {}
 
 
-def pack_person_map(person_map: PersonMap) -> bytes:
-    """Compressed NumPy archive."""
-    archive = io.BytesIO()
-    np.savez_compressed(
-        archive,
-        labels=person_map.labels,
-        matte=person_map.matte,
-        landmarks=person_map.landmarks,
-        score=np.float64(person_map.score),
-    )
-    return archive.getvalue()
-
-
-def unpack_person_map(data: bytes) -> PersonMap:
-    """The reverse of `pack_person_map`; never unpickles anything."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        return PersonMap(
-            labels=archive["labels"],
-            matte=archive["matte"],
-            landmarks=archive["landmarks"],
-            score=float(archive["score"]),
-        )
+async def add_outcomes(store: ObjectStore, key: str, outcomes: Iterable[Outcome], model: type[Outcome]) -> None:
+    """Write outcomes on a page, beside those of other numbers."""
+    known = await outcomes_at(store, key, model) | {outcome.number: outcome for outcome in outcomes}
+    await store.put(key, lines_of(known[number] for number in sorted(known)), CONTENT_TYPE)
 
 
 def holder() -> str:

@@ -5,10 +5,12 @@ That goes for pictures, rows of jobs, sessions that are over, links, counts of f
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
@@ -17,23 +19,12 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 
 from activities.device import heartbeats
-from domain import mails, unverified
+from domain import erasure, mails
+from domain import object_keys as keys
 from domain.access import idempotency
 from domain.authentication import email_tokens, sessions, throttles
-from domain.jobs import backfills, jobs, retention
-from domain.object_keys import (
-    BACKFILLS,
-    IMPORTS,
-    JOBS,
-    RESULTS,
-    backfill_prefix,
-    backfill_uses_key,
-    import_of_key,
-    import_prefix,
-    imports_prefix,
-    job_of_key,
-    job_of_result,
-)
+from domain.jobs import backfills, jobs
+from domain.object_keys import BACKFILLS, IMPORTS, JOBS, RESULTS, USES, folder_of, job_of_key
 from runtime.database import Database
 from runtime.metric_catalogue import EXPIRED
 from runtime.metrics import activity_meter
@@ -57,30 +48,26 @@ def forget_sign_ins(session: Session, *, now: datetime, limit: int) -> int:
         + email_tokens.delete_expired(session, now=now)
         + throttles.forget_old(session, now=now)
         + mails.delete_old(session, now=now)
-        + unverified.delete_unverified(session, now=now, limit=limit)
+        + erasure.delete_unverified(session, now=now, limit=limit)
     )
 
 
 ORPHAN_AGE = timedelta(hours=1)
 """Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""
 
-KEEP_IMPORTS = timedelta(days=7)
-"""How long an owner can read what became of a file of products."""
+KEEP_IMPORTS = timedelta(days=7)  # how long an owner can read what became of a file of products
 
-LONGEST_ROUND_SECONDS = 120.0
-"""Of the step's 240: when they are over, each kind may finish a page."""
+LONGEST_ROUND_SECONDS = 120.0  # of the step's 240: when they are over, each kind may finish a page
 
 
+@dataclass
 class PurgingActivities:
     """The scheduled step that deletes. Each round does a bounded amount; the next goes on."""
 
-    def __init__(
-        self, database: Database, store: ObjectStore, settings: JobSettings, backfill_settings: BackfillSettings
-    ) -> None:
-        self._database = database
-        self._store = store
-        self._settings = settings
-        self._keep_backfills = timedelta(days=backfill_settings.keep_days)
+    database: Database
+    store: ObjectStore
+    settings: JobSettings
+    backfill_settings: BackfillSettings
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
@@ -98,8 +85,8 @@ class PurgingActivities:
         kinds = [
             self._forgotten(request.limit),
             self._expired(request.limit),
-            self._inputs(),
-            self._results(),
+            self._of_jobs(JOBS, _is_unwanted_input),
+            self._of_jobs(RESULTS, _is_unwanted_result),
             self._backfills(),
             self._imports(),
         ]
@@ -126,11 +113,11 @@ class PurgingActivities:
         """Rows that are past their time."""
         while True:
             now = datetime.now(UTC)
-            recorded_since = now - timedelta(days=self._settings.record_days)
-            requests = await self._database.write(idempotency.forget_old_keys, now=now)
-            old = await self._database.write(retention.delete_old, finished_before=recorded_since, limit=limit)
-            old += await self._database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
-            old += await self._database.write(forget_sign_ins, now=now, limit=limit)
+            recorded_since = now - timedelta(days=self.settings.record_days)
+            requests = await self.database.write(idempotency.forget_old_keys, now=now)
+            old = await self.database.write(jobs.delete_old, finished_before=recorded_since, limit=limit)
+            old += await self.database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
+            old += await self.database.write(forget_sign_ins, now=now, limit=limit)
             yield SweepReport(forgotten=requests + old)
             if old < limit:
                 return
@@ -139,61 +126,53 @@ class PurgingActivities:
         """Pictures that are past their time."""
         page = min(limit, PAGE)
         while True:
-            expired = await self._database.read(retention.list_expired, limit=page, unkept_for=self._keep_backfills)
-            await self._store.delete_keys([job.result_key for job in expired if job.result_key])
-            await self._database.write(retention.forget_results, job_ids=[job.id for job in expired])
+            expired = await self.database.read(
+                jobs.list_expired, limit=page, unkept_for=timedelta(days=self.backfill_settings.keep_days)
+            )
+            await self.store.delete_keys([job.result_key for job in expired if job.result_key])
+            await self.database.write(jobs.forget_results, job_ids=[job.id for job in expired])
             activity_meter().add(EXPIRED, len(expired))
             yield SweepReport(deleted=len(expired))
             if len(expired) < page:
                 return
 
-    async def _inputs(self) -> AsyncIterator[SweepReport]:
-        """Inputs and intermediate pictures of jobs that have ended, or never came to be."""
-        async for page in self._pages(JOBS):
-            standings = await self._standings(page, job_of_key)
+    async def _of_jobs(
+        self, prefix: str, is_unwanted: Callable[[jobs.Standing | None, bool], bool]
+    ) -> AsyncIterator[SweepReport]:
+        """Objects below a prefix, by how their job stands, if it is there, and whether they are an hour old."""
+        async for page in self._pages(prefix):
+            owners = [(each, job_of_key(each.key)) for each in page]
+            job_ids = {job_id for _, job_id in owners if job_id is not None}
+            standings = await self.database.read(jobs.standings, job_ids=job_ids)
             old = datetime.now(UTC) - ORPHAN_AGE
             yield await self._deleted(
                 each.key
-                for each in page
-                if (job_id := job_of_key(each.key)) is not None
-                and (standings[job_id].ended if job_id in standings else each.written_at <= old)
-            )
-
-    async def _results(self) -> AsyncIterator[SweepReport]:
-        """Results that no poll can reach: of jobs that failed while they were written, or have no row any more."""
-        gone = jobs.Standing(ended=True, has_result=False)
-        async for page in self._pages(RESULTS):
-            standings = await self._standings(page, job_of_result)
-            old = datetime.now(UTC) - ORPHAN_AGE
-            yield await self._deleted(
-                each.key
-                for each in page
-                if (job_id := job_of_result(each.key)) is not None
-                and each.written_at <= old
-                and standings.get(job_id, gone) == gone
+                for each, job_id in owners
+                if job_id is not None and is_unwanted(standings.get(job_id), each.written_at <= old)
             )
 
     async def _backfills(self) -> AsyncIterator[SweepReport]:
         """What backfills keep, where nothing has changed for long."""
         unwanted, in_use = set[str](), set[str]()
-        for backfill_id in await self._store.list_folders(BACKFILLS):
+        for backfill_id in await self.store.list_folders(BACKFILLS):
             yield SweepReport()
             if await self._changed_of_late(backfill_id):
-                in_use |= await self._used_by(backfill_id)
+                with contextlib.suppress(ObjectMissingError):  # other folders that hold pictures of its items
+                    in_use |= set(json.loads(await self.store.get(keys.backfill_key(backfill_id, USES))))
             else:
                 unwanted.add(backfill_id)
         for backfill_id in _in_any_order(unwanted - in_use):
-            while page := await self._store.list_page(backfill_prefix(backfill_id)):
+            while page := await self.store.list_page(keys.backfill_prefix(backfill_id)):
                 yield await self._deleted(each.key for each in page)
 
     async def _imports(self) -> AsyncIterator[SweepReport]:
         """Files of products and what became of their rows. No import takes as long as these are kept."""
-        for account_id in _in_any_order(await self._store.list_folders(IMPORTS)):
+        for account_id in _in_any_order(await self.store.list_folders(IMPORTS)):
             old, after = datetime.now(UTC) - KEEP_IMPORTS, ""
-            while page := await self._store.list_page(imports_prefix(account_id), after=after):
+            while page := await self.store.list_page(keys.imports_prefix(account_id), after=after):
                 after = page[-1].key
-                for names in sorted({import_of_key(each.key) for each in page if each.written_at <= old}):
-                    yield SweepReport(deleted=await delete_below(self._store, import_prefix(*names)))
+                for import_id in sorted({folder_of(each.key, 2) for each in page if each.written_at <= old}):
+                    yield SweepReport(deleted=await delete_below(self.store, keys.import_prefix(account_id, import_id)))
                 yield SweepReport()
 
     async def _pages(self, prefix: str) -> AsyncIterator[list[StoredKey]]:
@@ -204,37 +183,34 @@ class PurgingActivities:
         begin = f"{prefix}{uuid.uuid4()}"
         for first, last in ((begin, ""), ("", begin)):
             after = first
-            while page := await self._store.list_page(prefix, after=after):
+            while page := await self.store.list_page(prefix, after=after):
                 after = page[-1].key
                 yield [each for each in page if not last or each.key <= last]
                 if last and after > last:
                     break
 
     async def _changed_of_late(self, backfill_id: str) -> bool:
-        old, after = datetime.now(UTC) - self._keep_backfills, ""
-        while page := await self._store.list_page(backfill_prefix(backfill_id), after=after):
+        old, after = datetime.now(UTC) - timedelta(days=self.backfill_settings.keep_days), ""
+        while page := await self.store.list_page(keys.backfill_prefix(backfill_id), after=after):
             if any(each.written_at > old for each in page):
                 return True
             after = page[-1].key
         return False
 
-    async def _used_by(self, backfill_id: str) -> set[str]:
-        """Other folders that hold pictures of a backfill's items."""
-        try:
-            return set(json.loads(await self._store.get(backfill_uses_key(backfill_id))))
-        except ObjectMissingError:
-            return set()
-
-    async def _standings(
-        self, page: list[StoredKey], job_of: Callable[[str], uuid.UUID | None]
-    ) -> dict[uuid.UUID, jobs.Standing]:
-        job_ids = {job_id for each in page if (job_id := job_of(each.key)) is not None}
-        return await self._database.read(jobs.standings, job_ids=job_ids)
-
     async def _deleted(self, keys: Iterable[str]) -> SweepReport:
         unwanted = list(keys)
-        await self._store.delete_keys(unwanted)
+        await self.store.delete_keys(unwanted)
         return SweepReport(deleted=len(unwanted))
+
+
+def _is_unwanted_input(job: jobs.Standing | None, is_old: bool) -> bool:
+    """Of inputs and intermediate pictures: the job has ended, or never came to be."""
+    return is_old if job is None else job.ended
+
+
+def _is_unwanted_result(job: jobs.Standing | None, is_old: bool) -> bool:
+    """No poll can reach it: the job failed while it was written, or has no row any more."""
+    return is_old and (job is None or (job.ended and not job.has_result))
 
 
 def _in_any_order(names: Iterable[str]) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import structlog
 from temporalio import activity
 
-from activities.mail import start_waiting
-from domain import erasure
+from domain import erasure, mails
 from domain.jobs import jobs
 from domain.jobs.jobs import OpenJob
 from domain.object_keys import job_prefix
@@ -25,8 +25,7 @@ from workflows.queues import is_urgent
 
 log = structlog.get_logger(__name__)
 
-QUIET_PERIOD = timedelta(seconds=30)
-"""A job this young is not looked at: its run has only begun."""
+QUIET_PERIOD = timedelta(seconds=30)  # a job this young is not looked at: its run has only begun
 
 ROUND_SECONDS = 35.0
 """How long jobs are looked at; with a last one and the deletions it is less than the step's 50 s."""
@@ -40,25 +39,16 @@ MAIL_HEAD_START = timedelta(minutes=1)
 """The writer of a message starts sending it. A message that waits longer than this was left behind."""
 
 
+@dataclass
 class ReconcilingActivities:
     """The scheduled step that ends jobs, and goes on with erasures and mail: what is away for one holds up no other."""
 
-    def __init__(
-        self,
-        database: Database,
-        store: ObjectStore,
-        temporal: TemporalGateway,
-        result_ttl: timedelta,
-        *,
-        sends_mail: bool = False,
-    ) -> None:
-        """Take what is worked with; ``sends_mail`` where there is a server that takes mail."""
-        self._database = database
-        self._store = store
-        self._temporal = temporal
-        self._result_ttl = result_ttl
-        self._sends_mail = sends_mail
-        self._reached: OpenJob | None = None
+    database: Database
+    store: ObjectStore
+    temporal: TemporalGateway
+    result_ttl: timedelta
+    sends_mail: bool = False
+    _reached: OpenJob | None = field(default=None, init=False)
 
     @activity.defn(name=steps.RECONCILE.name)
     async def reconcile(self, request: SweepInput) -> SweepReport:
@@ -67,11 +57,9 @@ class ReconcilingActivities:
         Raises:
             Exception: The first thing that went wrong, after everything else was done, so that the run shows it.
         """
+        mail = [self._resume_mail(request.limit)] if self.sends_mail else []
         released, *others = await asyncio.gather(
-            self._release_jobs(),
-            self._resume_erasures(request.limit),
-            self._resume_mail(request.limit),
-            return_exceptions=True,
+            self._release_jobs(), self._resume_erasures(request.limit), *mail, return_exceptions=True
         )
         for fault in (released, *others):
             if isinstance(fault, BaseException):
@@ -81,9 +69,8 @@ class ReconcilingActivities:
     async def _release_jobs(self) -> int:
         """End every job that has to end, then delete what they leave."""
         now, clock = datetime.now(UTC), asyncio.get_running_loop().time
-        found = await self._database.read(jobs.list_all_open, accepted_before=now - QUIET_PERIOD)
+        found = await self.database.read(jobs.list_all_open, accepted_before=now - QUIET_PERIOD)
         turns, ended, faults = iter(self._in_turn(found, now)), list[OpenJob](), list[Exception]()
-
         until = clock() + ROUND_SECONDS
 
         async def work() -> None:
@@ -102,7 +89,12 @@ class ReconcilingActivities:
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
         if clock() <= until:
             self._reached = None
-        await self._delete_inputs(ended)
+        try:
+            async with asyncio.timeout(DELETING_SECONDS):
+                for job in ended:
+                    await self.store.delete_prefix(job_prefix(str(job.job_id)))
+        except (ObjectStoreUnavailableError, TimeoutError) as error:
+            log.warning("inputs of jobs that were ended are left to the purge", reason=str(error)[:200])
         if faults:
             raise faults[0]
         return len(ended)
@@ -125,35 +117,27 @@ class ReconcilingActivities:
 
     async def _end_if_dead(self, job: OpenJob, now: datetime) -> bool:
         overdue = jobs.is_overdue(job.deadline_at, now)
-        code = "timed_out" if overdue else await self._temporal.end_of_job(str(job.job_id))
+        code = "timed_out" if overdue else await self.temporal.end_of_job(str(job.job_id))
         if code is None:
             return False
-        ended = await self._database.write(
-            jobs.fail_job, job_id=job.job_id, error_code=code, keep=self._result_ttl, now=datetime.now(UTC)
+        ended = await self.database.write(
+            jobs.fail_job, job_id=job.job_id, error_code=code, keep=self.result_ttl, now=datetime.now(UTC)
         )
         if ended:
             activity_meter().add(RECONCILED, action=code)
         if overdue:  # its run may still be drawing
-            await self._temporal.cancel_job(job.job_id)
+            await self.temporal.cancel_job(job.job_id)
         return ended
-
-    async def _delete_inputs(self, ended: Sequence[OpenJob]) -> None:
-        try:
-            async with asyncio.timeout(DELETING_SECONDS):
-                for job in ended:
-                    await self._store.delete_prefix(job_prefix(str(job.job_id)))
-        except (ObjectStoreUnavailableError, TimeoutError) as error:
-            log.warning("inputs of jobs that were ended are left to the purge", reason=str(error)[:200])
 
     async def _resume_erasures(self, limit: int) -> None:
         """Start runs for accounts that are still to be erased; those that have one are left to it."""
-        unfinished = await self._database.read(
-            erasure.list_unfinished, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
-        )
-        for account_id in unfinished:
-            await self._temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
+        now = datetime.now(UTC)
+        for account_id in await self.database.read(
+            erasure.list_unfinished, older_than=QUIET_PERIOD, now=now, limit=limit
+        ):
+            await self.temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
 
     async def _resume_mail(self, limit: int) -> None:
-        if self._sends_mail:
-            late = datetime.now(UTC) - MAIL_HEAD_START
-            await start_waiting(self._database, self._temporal, before=late, limit=limit)
+        late = datetime.now(UTC) - MAIL_HEAD_START
+        for mail_id in await self.database.read(mails.list_waiting, written_before=late, limit=limit):
+            await self.temporal.send_mail(str(mail_id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -45,12 +47,12 @@ def mark_as_test(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return marked
 
 
+@dataclass
 class RehearsalActivities:
     """The step of test keys."""
 
-    def __init__(self, store: ObjectStore, decoders: DecoderPool) -> None:
-        self._store = store
-        self._decoders = decoders
+    store: ObjectStore
+    decoders: DecoderPool
 
     @activity.defn(name=steps.REHEARSE.name)
     async def rehearse(self, request: RehearseInput) -> RenderedPicture:
@@ -59,8 +61,8 @@ class RehearsalActivities:
             raise failure(known_code(request.error_code), "as the test key asked")
         with expected_failures():
             async with heartbeats():
-                data = await get_object(self._store, request.person)
-                photo = await self._decoders.decode(holder(), data, STORED_LIMITS)
-                png = await self._decoders.in_thread(holder(), lambda: encode_png(mark_as_test(photo)))
-                picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
+                data = await get_object(self.store, request.person)
+                photo = await self.decoders.decode(holder(), data, STORED_LIMITS)
+                png = await self.decoders.in_thread(holder(), lambda: encode_png(mark_as_test(photo)))
+                picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=RenderReport(engine=ENGINE))

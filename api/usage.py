@@ -12,7 +12,7 @@ from api.openapi import document
 from api.openapi.document import GATE, refusals, success
 from api.parts import parts_of
 from api.routes import owner_of
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 
 router = APIRouter(tags=["usage"])
 

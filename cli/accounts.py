@@ -19,7 +19,7 @@ from domain import mails
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.money.plans import load_plans
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.operation import operators
 from domain.tables import Mail
 from gateway.calls import TemporalAwayError

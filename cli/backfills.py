@@ -23,18 +23,19 @@ from cli.database import AccountName
 from domain.errors import say_limits, sentence_of
 from domain.object_keys import (
     BACKFILLS,
-    backfill_failures_key,
+    FAILURES,
+    PROGRESS,
+    backfill_key,
     backfill_picture_key,
     backfill_prefix,
-    backfill_progress_key,
 )
 from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
-from intake.backfill_items import CONTENT_TYPE, WholeItems, lines_of, read_outcomes, whole_items
-from intake.backfill_rows import Problem, read_rows, sentences_of
+from intake.backfills import Problem, WholeItems, read_rows, sentences_of, whole_items
+from intake.pages import CONTENT_TYPE, lines_of, read_outcomes
 from intake.pictures import naming
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
@@ -177,10 +178,10 @@ def retry(
     """Start a backfill of the items that failed in another one."""
 
     async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
-        manifest = backfill_failures_key(name)
+        manifest = backfill_key(name, FAILURES)
         if not await store.get(manifest):
             raise ValueError(f"nothing failed in {name}")
-        progress = json.loads(await store.get(backfill_progress_key(name)))["progress"]
+        progress = json.loads(await store.get(backfill_key(name, PROGRESS)))["progress"]
         backfill = BackfillInput(account=progress["accountId"], manifest=manifest, concurrency=concurrency)
         await _start(temporal, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
 
@@ -337,7 +338,7 @@ async def _start(temporal: TemporalGateway, name: str, backfill: BackfillInput, 
 
 async def _outcomes(store: S3ObjectStore, name: str) -> list[ItemOutcome]:
     keys = await store.list_keys(f"{backfill_prefix(name)}outcomes/")
-    pages = [read_outcomes(await store.get(key)) for key in keys]
+    pages = [read_outcomes(await store.get(key), ItemOutcome) for key in keys]
     return [page[number] for page in pages for number in sorted(page)]
 
 

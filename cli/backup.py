@@ -42,11 +42,11 @@ from cli.archive import (
 from cli.database import migrated_database
 from cli.embedded import kept_environment, store_alone
 from domain import migrations
+from domain.counts import count_rows, referenced_keys
 from domain.errors import ErrorCode
 from domain.jobs import jobs
 from domain.money.ledger import Disagreement, check_ledger
 from domain.object_keys import ACCOUNTS, BACKFILLS, PRODUCTS, RESULTS
-from domain.references import count_rows, referenced_keys
 from runtime.database import Database
 from runtime.embedded.record import (
     LOCK_FILE,

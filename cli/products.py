@@ -26,7 +26,7 @@ from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
-from intake.import_pages import SkippedRow
+from intake.pages import SkippedRow
 from runtime.settings import Settings, load_settings
 from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput
 from workflows.queues import BULK_PRIORITY

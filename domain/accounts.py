@@ -113,22 +113,15 @@ def _put_on(account: Account, plans: PlanBook, plan: str, own: OwnTerms, now: da
 
 
 def set_result_ttl(session: Session, *, account_id: uuid.UUID, seconds: int | None, longest_seconds: int) -> None:
-    """Have results of jobs that end from now on kept for so long.
-
-    Args:
-        session: A transaction.
-        account_id: Whose.
-        seconds: From `SHORTEST_RESULT_TTL` to ``longest_seconds``; ``None`` for as long as the service keeps them.
-        longest_seconds: What the service's setting allows.
+    """Have results of jobs that end from now on kept for so long; with ``None`` as long as the service keeps them.
 
     Raises:
-        ValueError: Outside of that.
+        ValueError: It is less than `SHORTEST_RESULT_TTL`, or more than the service's setting allows.
     """
     shortest = min(SHORTEST_RESULT_TTL, longest_seconds)
     if seconds is not None and not shortest <= seconds <= longest_seconds:
         raise ValueError(f"results are kept for {shortest} to {longest_seconds} seconds")
-    account = lock_account(session, account_id=account_id)
-    account.result_ttl_seconds = seconds
+    lock_account(session, account_id=account_id).result_ttl_seconds = seconds
 
 
 def find_account(session: Session, *, account_id: uuid.UUID) -> Account | None:
@@ -161,11 +154,7 @@ def find_account_named(session: Session, *, name: str) -> Account | None:
 
 
 def block_account(session: Session, *, account_id: uuid.UUID, reason: str, now: datetime) -> bool:
-    """Refuse every call of this account from now on; a job that is being accepted at this moment comes before.
-
-    Returns:
-        Whether this call blocked it.
-    """
+    """Refuse every call from now on, after a job that is being accepted just now; whether this call blocked it."""
     account = lock_account(session, account_id=account_id)
     if account.blocked_at is not None:
         return False
@@ -174,10 +163,7 @@ def block_account(session: Session, *, account_id: uuid.UUID, reason: str, now: 
 
 
 def unblock_account(session: Session, *, account_id: uuid.UUID) -> bool:
-    """Let the account call again, with the keys it had.
-
-    Returns:
-        Whether it was blocked.
+    """Let the account call again, with the keys it had; says whether it was blocked.
 
     Raises:
         ValueError: It was erased.

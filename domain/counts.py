@@ -1,19 +1,31 @@
-"""How much there is of what, and what waits, for those who watch the service.
+"""How much there is of what, and what waits: for those who watch the service, and for backups.
 
-It is asked often, so every question about what may be much has an index of its own; mail is a week's at most.
+The first is asked often, so every question about what may be much has an index of its own; mail is a week's at most.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, Select, func, inspect, select
 from sqlalchemy.orm import Session
 
 from domain.billing.payments import OPEN
 from domain.jobs.jobs import PROCESSING
-from domain.tables import Account, Allowance, Job, Mail, Payment
+from domain.tables import (
+    Account,
+    Allowance,
+    ApiKey,
+    BackfillItem,
+    Job,
+    LedgerEntry,
+    Mail,
+    Payment,
+    Product,
+    Watermark,
+)
 
 
 @dataclass(frozen=True)
@@ -21,8 +33,7 @@ class JobCounts:
     """The state at one moment.
 
     Attributes:
-        waiting: Accepted jobs that Temporal does not have yet: the outbox.
-        oldest_waiting_seconds: Age of the oldest of them; 0 without any.
+        waiting: Accepted jobs that Temporal does not have yet, the outbox; without any, the oldest has an age of 0.
         running: Jobs that Temporal has.
         kept: Completed jobs whose picture can be fetched, or is due to be deleted.
         reserved: Generations that are neither settled nor released.
@@ -57,8 +68,7 @@ class WaitingCounts:
     """What owners wait for at one moment.
 
     Attributes:
-        mails: Messages that no server has taken or refused yet.
-        oldest_mail_seconds: Age of the oldest of them; 0 without any.
+        mails: Messages that no server has taken or refused yet; without any, the oldest has an age of 0.
         erasures: Accounts that are being erased.
         orders: Payments that nobody has decided about.
     """
@@ -83,3 +93,31 @@ def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
         erasures=erasures or 0,
         orders=orders or 0,
     )
+
+
+_COUNTED = {"accounts": Account, "apiKeys": ApiKey, "products": Product, "jobs": Job, "ledgerEntries": LedgerEntry}
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """Rows by what they are, for people; also of a database that has not seen every migration."""
+    counts = {
+        name: _number(connection, select(func.count()).select_from(table))
+        for name, table in _COUNTED.items()
+        if inspect(connection).has_table(table.__tablename__)
+    }
+    return counts | {"openJobs": _number(connection, select(func.count(Job.id)).where(Job.status == PROCESSING))}
+
+
+def referenced_keys(connection: Connection) -> set[str]:
+    """Keys of the objects that rows speak of, inputs of jobs left out; also of an older database."""
+    present = set(inspect(connection).get_table_names())
+    found = set[str]()
+    for column in (Job.result_key, Product.front, Product.back, Watermark.logo, BackfillItem.result_key):
+        if column.class_.__tablename__ in present:
+            told = [each for each in connection.scalars(select(column)) if each]
+            found |= {each if isinstance(each, str) else each["key"] for each in told}
+    return found
+
+
+def _number(connection: Connection, question: Select[Any]) -> int:
+    return int(connection.scalar(question) or 0)

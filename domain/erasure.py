@@ -1,8 +1,8 @@
-"""Erasing an account: what its rows are from then on, and what is left of them in the end.
+"""Accounts that go: those that their owners have erased, and those that nobody ever confirmed.
 
-It begins with one transaction, after which nobody can call or sign in any more and the address is free again; the
-rest is carried out by `workflows.accounts`. The account's row, its allowances, closed payments and the ledger stay, for
-money is not thrown away; none of them tells anything about a person.
+An erasure begins with one transaction, after which nobody can call or sign in any more and the address is free again;
+the rest is carried out by `workflows.accounts`. The account's row, its allowances, closed payments and the ledger stay,
+for money is not thrown away; none of them tells anything about a person.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy import Column, ColumnElement, delete, exists, func, or_, select, tuple_, update
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import Session
 
@@ -21,6 +22,7 @@ from domain.tables import (
     Account,
     Allowance,
     ApiKey,
+    AuditEntry,
     BackfillItem,
     DailyUsage,
     EmailToken,
@@ -30,18 +32,22 @@ from domain.tables import (
     LoginSession,
     Mail,
     Payment,
+    Place,
     RateWindow,
     Table,
+    beyond,
+    rows_changed,
 )
 
-REASON = "This account was erased."
-"""Why it is blocked from then on."""
+REASON = "This account was erased."  # why it is blocked from then on
 
 KEPT = frozenset(table.__tablename__ for table in (Account, ApiKey, Job, Allowance, DailyUsage, LedgerEntry, Payment))
 """Tables with rows of an account that stay: what the bill is made of. Rows of every other table go."""
 
-Position = tuple[datetime, uuid.UUID]
-"""``created_at`` and ``id`` of the last job of a batch."""
+KEPT_UNVERIFIED = timedelta(days=7)  # longer than any link that confirms an address
+
+_DOORS = (EmailToken, LoginSession, Mail, Login)
+"""What signing up leaves behind, in the order in which it can be deleted."""
 
 
 def erased_address(account_id: uuid.UUID) -> str:
@@ -52,10 +58,7 @@ def erased_address(account_id: uuid.UUID) -> str:
 def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> bool:
     """Shut the account for good: no key is valid, nobody is signed in, and the address is free again.
 
-    A job that is being accepted at this moment comes before.
-
-    Returns:
-        Whether this call did it.
+    A job that is being accepted at this moment comes before. Says whether this call did it.
 
     Raises:
         ValueError: There is no such account.
@@ -73,7 +76,7 @@ def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> 
         update(ApiKey).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None)).values(revoked_at=now)
     )
     # The rest goes in pages; this opens doors.
-    for table in (LoginSession, EmailToken, Mail, Login):
+    for table in _DOORS:
         session.execute(delete(table).where(table.account_id == account_id))
     return True
 
@@ -130,53 +133,29 @@ def backfill_results(session: Session, *, account_id: uuid.UUID, after: str, lim
 
 
 def empty_jobs(
-    session: Session, *, account_id: uuid.UUID, after: Position | None, limit: int, now: datetime
-) -> Position | None:
-    """Forget what jobs were about, of the next ``limit`` jobs of the account: their rows stay for the ledger.
-
-    Returns:
-        Where to go on; ``None`` once all are done.
-    """
-    of_account: list[ColumnElement[bool]] = [Job.account_id == account_id]
-    if after is not None:
-        created_at, job_id = after
-        later = or_(Job.created_at > created_at, and_(Job.created_at == created_at, Job.id > job_id))
-        of_account.append(later)
-    batch = session.execute(
-        select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit)
-    ).all()
+    session: Session, *, account_id: uuid.UUID, after: Place | None, limit: int, now: datetime
+) -> Place | None:
+    """Forget what the next jobs of the account were about: their rows stay for the ledger. Says where to go on."""
+    query = select(Job.created_at, Job.id).where(Job.account_id == account_id)
+    query = query.where(*beyond(after, Job.created_at, Job.id, newer=True))
+    batch = session.execute(query.order_by(Job.created_at, Job.id).limit(limit)).all()
     if not batch:
         return None
-    session.execute(
-        update(Job)
-        .where(Job.id.in_([job_id for _, job_id in batch]))
-        .values(
-            workflow_input={},
-            products=None,
-            report=None,
-            result_key=None,
-            erased_at=func.coalesce(Job.erased_at, now),
-            expires_at=now,
-        )
-        .execution_options(synchronize_session=False)
-    )
+    emptied = update(Job).values(workflow_input={}, products=None, report=None, result_key=None, expires_at=now)
+    emptied = emptied.values(erased_at=func.coalesce(Job.erased_at, now))
+    rows_changed(session, emptied.where(Job.id.in_([job_id for _, job_id in batch])))
     created_at, job_id = batch[-1]
     return created_at, job_id
 
 
 def delete_rows(session: Session, *, account_id: uuid.UUID, limit: int) -> int:
-    """Delete some of its rows, in every table but those of `KEPT`.
-
-    Returns:
-        How many it were; none are left once there were none.
-    """
+    """Delete some of its rows, in every table but those of `KEPT`; says how many, until there are none."""
     keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
     rates, callers = Table.metadata.tables[RateWindow.__tablename__], RateWindow.caller_id
     deleted = _delete_some(session, rates, or_(callers == account_id, callers.in_(keys)), limit)
-    for table in Table.metadata.sorted_tables:
-        for key in table.foreign_keys:
-            if key.column.table.name == Account.__tablename__ and table.name not in KEPT:
-                deleted += _delete_some(session, table, key.parent == account_id, limit)
+    for table, owner in _owners():
+        if table.name not in KEPT:
+            deleted += _delete_some(session, table, owner == account_id, limit)
     return deleted
 
 
@@ -188,6 +167,42 @@ def finish_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) ->
         .where(Account.id == account_id, Account.erasure_finished_at.is_(None))
         .values(erasure_finished_at=now)
     )
+
+
+def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
+    """Delete accounts that were never confirmed and hold nothing; returns how many there were.
+
+    Where an operator has done something about such an account (a key, terms of its own, a block), it stays.
+    """
+    doors = {each.__tablename__ for each in _DOORS}
+    found = session.scalars(
+        select(Login.account_id)
+        .where(
+            Login.verified_at.is_(None),
+            Login.password_hash.is_not(None),
+            Login.operator.is_(False),
+            Login.created_at <= now - KEPT_UNVERIFIED,
+            *(~exists().where(owner == Login.account_id) for table, owner in _owners() if table.name not in doors),
+            # The audit log outlives accounts, so no foreign key leads from it to them.
+            ~exists().where(AuditEntry.account_id == Login.account_id),
+        )
+        .order_by(Login.created_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    ).all()
+    for table in _DOORS if found else ():
+        rows_changed(session, delete(table).where(table.account_id.in_(found)))
+    return rows_changed(session, delete(Account).where(Account.id.in_(found))) if found else 0
+
+
+def _owners() -> list[tuple[SqlTable, Column[Any]]]:
+    """Every table with rows of accounts, and its column that says whose."""
+    return [
+        (table, key.parent)
+        for table in Table.metadata.sorted_tables
+        for key in table.foreign_keys
+        if key.column.table.name == Account.__tablename__
+    ]
 
 
 def _delete_some(session: Session, table: SqlTable, own: ColumnElement[bool], limit: int) -> int:

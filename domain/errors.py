@@ -34,12 +34,9 @@ def with_limits(text: str) -> str:
 class Audience(StrEnum):
     """Who can do something about it."""
 
-    CALLER = "caller"
-    """The program that called: its request is wrong."""
-    SHOPPER = "shopper"
-    """The person in the photo, or the one who chose the pictures."""
-    OPERATOR = "operator"
-    """The operator of the service."""
+    CALLER = "caller"  # the program that called: its request is wrong
+    SHOPPER = "shopper"  # the person in the photo, or the one who chose the pictures
+    OPERATOR = "operator"  # the operator of the service
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,6 @@ class ErrorEntry:
 
     Attributes:
         status: HTTP status, or ``None`` for what is only found out after a job was accepted.
-        audience: Who can fix it.
         retryable: Whether the same call may succeed later.
         problem: What is wrong; a limit of pictures is named, see `with_limits`. Safe to show to a shopper: it holds no
             internals and asks for nothing that only the shop can do.
@@ -89,130 +85,120 @@ ErrorCode: TypeAlias = Literal[
 # fmt: on
 """The keys of `CATALOGUE`, as a type: a job ends with one of them or not at all. Text becomes one by `known_code`."""
 
-CALLER, SHOPPER, OPERATOR = Audience.CALLER, Audience.SHOPPER, Audience.OPERATOR
 NOT_AVAILABLE = "Try-on is not available right now."
 """What a shopper reads where the shop has used up what it paid for."""
 
+
+def _caller(status: int | None, problem: str, advice: str = "", *, again: bool = False, remedy: str = "") -> ErrorEntry:
+    return ErrorEntry(status, Audience.CALLER, again, problem, advice, remedy)
+
+
+def _shopper(status: int | None, problem: str, advice: str = "", *, again: bool = False) -> ErrorEntry:
+    return ErrorEntry(status, Audience.SHOPPER, again, problem, advice)
+
+
+def _operator(status: int | None, problem: str) -> ErrorEntry:
+    return ErrorEntry(status, Audience.OPERATOR, True, problem)
+
+
 CATALOGUE: dict[str, ErrorEntry] = {
     # The connection
-    "request_malformed": ErrorEntry(400, CALLER, False, "This is not a valid HTTP request."),
-    "headers_too_large": ErrorEntry(431, CALLER, False, "The request headers are too large."),
-    "headers_incomplete": ErrorEntry(408, CALLER, True, "The request headers did not arrive in time."),
-    "too_many_connections": ErrorEntry(503, CALLER, True, "Too many connections are open. Please try again shortly."),
-    "host_refused": ErrorEntry(400, CALLER, False, "The Host header must name this service, once."),
+    "request_malformed": _caller(400, "This is not a valid HTTP request."),
+    "headers_too_large": _caller(431, "The request headers are too large."),
+    "headers_incomplete": _caller(408, "The request headers did not arrive in time.", again=True),
+    "too_many_connections": _caller(503, "Too many connections are open. Please try again shortly.", again=True),
+    "host_refused": _caller(400, "The Host header must name this service, once."),
     # The request itself
-    "route_not_found": ErrorEntry(404, CALLER, False, "There is nothing at this address."),
-    "method_not_allowed": ErrorEntry(405, CALLER, False, "This address does not take that method."),
-    "unauthorized": ErrorEntry(401, CALLER, False, "The API key is missing or not valid."),
-    "account_blocked": ErrorEntry(403, CALLER, False, "This account is blocked."),
-    "body_too_large": ErrorEntry(413, CALLER, False, "The request body is too large."),
-    "body_incomplete": ErrorEntry(400, CALLER, True, "The request body did not arrive completely."),
-    "content_type_not_json": ErrorEntry(400, CALLER, False, "Content-Type must be application/json."),
-    "json_invalid": ErrorEntry(400, CALLER, False, "The request body is not valid JSON."),
-    "field_invalid": ErrorEntry(400, CALLER, False, "A field of the request is missing or not valid."),
-    "idempotency_key_invalid": ErrorEntry(
-        400, CALLER, False, "Idempotency-Key must have 1 to 255 printable characters."
+    "route_not_found": _caller(404, "There is nothing at this address."),
+    "method_not_allowed": _caller(405, "This address does not take that method."),
+    "unauthorized": _caller(401, "The API key is missing or not valid."),
+    "account_blocked": _caller(403, "This account is blocked."),
+    "body_too_large": _caller(413, "The request body is too large."),
+    "body_incomplete": _caller(400, "The request body did not arrive completely.", again=True),
+    "content_type_not_json": _caller(400, "Content-Type must be application/json."),
+    "json_invalid": _caller(400, "The request body is not valid JSON."),
+    "field_invalid": _caller(400, "A field of the request is missing or not valid."),
+    "idempotency_key_invalid": _caller(400, "Idempotency-Key must have 1 to 255 printable characters."),
+    "idempotency_in_progress": _caller(
+        409, "A request with this Idempotency-Key is being accepted at this moment.", again=True
     ),
-    "idempotency_in_progress": ErrorEntry(
-        409, CALLER, True, "A request with this Idempotency-Key is being accepted at this moment."
-    ),
-    "idempotency_mismatch": ErrorEntry(
-        422, CALLER, False, "This Idempotency-Key was used for a request with another body."
-    ),
-    "product_not_found": ErrorEntry(404, CALLER, False, "No product was found for this productId."),
-    "external_id_taken": ErrorEntry(409, CALLER, False, "Another product of this account has this externalId."),
-    "job_not_found": ErrorEntry(404, CALLER, False, "Job not found or expired."),
+    "idempotency_mismatch": _caller(422, "This Idempotency-Key was used for a request with another body."),
+    "product_not_found": _caller(404, "No product was found for this productId."),
+    "external_id_taken": _caller(409, "Another product of this account has this externalId."),
+    "job_not_found": _caller(404, "Job not found or expired."),
     # Money and time
-    "rate_limited": ErrorEntry(
+    "rate_limited": _caller(
         429,
-        CALLER,
-        True,
         "Too many requests. Please wait a moment and try again.",
+        again=True,
         remedy="Wait as many seconds as Retry-After says.",
     ),
-    "trial_ended": ErrorEntry(
-        402, CALLER, False, NOT_AVAILABLE, remedy="The free trial is over. Choose a plan to continue."
+    "trial_ended": _caller(402, NOT_AVAILABLE, remedy="The free trial is over. Choose a plan to continue."),
+    "volume_exhausted": _caller(
+        402, NOT_AVAILABLE, remedy="All included try-ons and packs are used up. Buy a pack to continue."
     ),
-    "volume_exhausted": ErrorEntry(
-        402, CALLER, False, NOT_AVAILABLE, remedy="All included try-ons and packs are used up. Buy a pack to continue."
-    ),
-    "daily_cap_reached": ErrorEntry(
+    "daily_cap_reached": _caller(
         429,
-        CALLER,
-        True,
         NOT_AVAILABLE,
         "Please try again tomorrow.",
-        "All try-ons for today are used. The limit resets at 00:00 UTC. A larger plan raises it.",
+        again=True,
+        remedy="All try-ons for today are used. The limit resets at 00:00 UTC. A larger plan raises it.",
     ),
     # Pictures that came with the request
-    "malformed_data_uri": ErrorEntry(
-        400, CALLER, False, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
+    "malformed_data_uri": _caller(
+        400, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
     ),
-    "image_too_large": ErrorEntry(413, SHOPPER, False, "A picture is larger than {photo.size}."),
-    "image_not_readable": ErrorEntry(422, SHOPPER, False, "A picture could not be read as JPEG, PNG or WebP."),
-    "image_animated": ErrorEntry(422, SHOPPER, False, "Animated pictures cannot be used."),
-    "image_too_small": ErrorEntry(
-        422, SHOPPER, False, "A picture is too small: both sides need at least {photo.min_side} pixels."
+    "image_too_large": _shopper(413, "A picture is larger than {photo.size}."),
+    "image_not_readable": _shopper(422, "A picture could not be read as JPEG, PNG or WebP."),
+    "image_animated": _shopper(422, "Animated pictures cannot be used."),
+    "image_too_small": _shopper(422, "A picture is too small: both sides need at least {photo.min_side} pixels."),
+    "image_too_many_pixels": _shopper(422, "A picture has more than {photo.megapixels}."),
+    "image_too_elongated": _shopper(
+        422, "One side of a picture is more than {photo.times} times as long as the other."
     ),
-    "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than {photo.megapixels}."),
-    "image_too_elongated": ErrorEntry(
-        422, SHOPPER, False, "One side of a picture is more than {photo.times} times as long as the other."
+    "image_too_complex": _shopper(
+        422, "A picture takes too much work to open.", "Save it again as an ordinary JPEG and use that."
     ),
-    "image_too_complex": ErrorEntry(
-        422, SHOPPER, False, "A picture takes too much work to open.", "Save it again as an ordinary JPEG and use that."
-    ),
-    "garment_url_refused": ErrorEntry(400, CALLER, False, "A garment URL must be a public https:// address."),
-    "product_picture_refused": ErrorEntry(
-        422, CALLER, False, "The garment picture could not be fetched from its address."
-    ),
+    "garment_url_refused": _caller(400, "A garment URL must be a public https:// address."),
+    "product_picture_refused": _caller(422, "The garment picture could not be fetched from its address."),
     # The logo of an account's watermark
-    "logo_url_refused": ErrorEntry(422, CALLER, False, "The logo URL must be a public https:// address."),
-    "logo_unreachable": ErrorEntry(422, CALLER, True, "The logo could not be downloaded from its address."),
-    "logo_too_large": ErrorEntry(422, CALLER, False, "The logo file is larger than {logo.size}."),
-    "logo_not_usable": ErrorEntry(
+    "logo_url_refused": _caller(422, "The logo URL must be a public https:// address."),
+    "logo_unreachable": _caller(422, "The logo could not be downloaded from its address.", again=True),
+    "logo_too_large": _caller(422, "The logo file is larger than {logo.size}."),
+    "logo_not_usable": _caller(
         422,
-        CALLER,
-        False,
         "The logo must be a still PNG, WebP or JPEG that shows something, at least {logo.min_side} pixels a side, at "
         "most {logo.megapixels}, and not more than {logo.times} times as long as wide.",
     ),
-    "logo_being_set": ErrorEntry(409, CALLER, True, "Another logo is being fetched for this account at this moment."),
+    "logo_being_set": _caller(409, "Another logo is being fetched for this account at this moment.", again=True),
     # Found out once the job runs
-    "garment_url_unreachable": ErrorEntry(None, CALLER, False, "The garment picture could not be downloaded."),
-    "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than {photo.size}."),
-    "garment_url_not_an_image": ErrorEntry(
-        None, CALLER, False, "There is no usable JPEG, PNG or WebP picture at the address of the garment."
+    "garment_url_unreachable": _caller(None, "The garment picture could not be downloaded."),
+    "garment_url_too_large": _caller(None, "The garment picture is larger than {photo.size}."),
+    "garment_url_not_an_image": _caller(
+        None, "There is no usable JPEG, PNG or WebP picture at the address of the garment."
     ),
-    "person_not_found": ErrorEntry(
-        None, SHOPPER, False, "No person was found in the photo.", "Use a photo that shows you from the front."
+    "person_not_found": _shopper(
+        None, "No person was found in the photo.", "Use a photo that shows you from the front."
     ),
-    "several_people": ErrorEntry(
-        None, SHOPPER, False, "There are several people in the photo.", "Use a photo that shows only you."
-    ),
-    "pose_not_usable": ErrorEntry(
+    "several_people": _shopper(None, "There are several people in the photo.", "Use a photo that shows only you."),
+    "pose_not_usable": _shopper(
         None,
-        SHOPPER,
-        False,
         "The pose in the photo cannot be used.",
         "Stand facing the camera with your arms a little away from your body.",
     ),
-    "garment_not_recognised": ErrorEntry(
-        None,
-        CALLER,
-        False,
-        "The garment could not be recognised.",
-        "Its picture must show the garment alone on a plain background.",
+    "garment_not_recognised": _caller(
+        None, "The garment could not be recognised.", "Its picture must show the garment alone on a plain background."
     ),
-    "result_not_usable": ErrorEntry(
-        None, SHOPPER, True, "No good picture came out.", "Please try again, or use another photo."
+    "result_not_usable": _shopper(
+        None, "No good picture came out.", "Please try again, or use another photo.", again=True
     ),
-    "timed_out": ErrorEntry(None, OPERATOR, True, "The picture took too long to make. Please try again."),
-    "cancelled": ErrorEntry(None, OPERATOR, True, "The try-on was cancelled."),
-    "generation_failed": ErrorEntry(None, OPERATOR, True, "The picture could not be made. Please try again."),
+    "timed_out": _operator(None, "The picture took too long to make. Please try again."),
+    "cancelled": _operator(None, "The try-on was cancelled."),
+    "generation_failed": _operator(None, "The picture could not be made. Please try again."),
     # The service itself
-    "busy": ErrorEntry(503, OPERATOR, True, "The service is busy. Please try again in a moment."),
-    "storage_unavailable": ErrorEntry(503, OPERATOR, True, "The service is not available. Please try again shortly."),
-    "internal": ErrorEntry(500, OPERATOR, True, "Something went wrong on our side. Please try again."),
+    "busy": _operator(503, "The service is busy. Please try again in a moment."),
+    "storage_unavailable": _operator(503, "The service is not available. Please try again shortly."),
+    "internal": _operator(500, "Something went wrong on our side. Please try again."),
 }
 
 
@@ -220,8 +206,7 @@ class TryOnError(Exception):
     """A refusal with a code of the catalogue.
 
     Attributes:
-        code: Key of `CATALOGUE`.
-        entry: Its row.
+        code: Key of `CATALOGUE`, whose row is the ``entry``.
         fields: What is wrong with each field that is to blame, by its name as the caller sent it; a clause or
             sentence each, with its full stop. The empty name stands for the whole request.
         sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show; or every
@@ -247,14 +232,10 @@ class TryOnError(Exception):
 
     @classmethod
     def naming_all(cls, errors: Sequence[TryOnError]) -> TryOnError:
-        """One refusal for the fields of several, so that a caller need not find them one by one.
+        """One refusal for the fields of several, at least one, so that a caller need not find them one by one.
 
-        Args:
-            errors: At least one, each of which names fields.
-
-        Returns:
-            With the code that they share; where they differ, ``field_invalid``, or where their statuses differ, the
-            code of the first.
+        It has the code that they share; where they differ, ``field_invalid``, or where their statuses differ, the code
+        of the first.
         """
         first, fields = errors[0], {name: said for error in errors for name, said in error.fields.items()}
         if any(error.entry.status != first.entry.status for error in errors):
@@ -276,10 +257,5 @@ def known_code(text: str | None, otherwise: ErrorCode = "generation_failed") -> 
 
 
 def sentence_of(code: str, advice: str | None = None) -> str:
-    """The end user's sentence for a failed job; an unknown code reads like any fault of ours.
-
-    Args:
-        code: Why it failed.
-        advice: What found the error knows better than the catalogue; as safe to show.
-    """
+    """The end user's sentence for a failed job, with better advice where there is some; any unknown code is a fault."""
     return CATALOGUE[known_code(code)].advised(advice)

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from domain.tables import Mail
+from domain.tables import Mail, rows_changed
 
 PAGES = "/dashboard"
 
@@ -30,12 +30,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Letterhead:
-    """Who writes.
-
-    Attributes:
-        name: What the service calls itself.
-        base_url: Where browsers find it, without a slash at the end.
-    """
+    """Who writes: what the service calls itself, and where browsers find it, without a slash at the end."""
 
     name: str
     base_url: str
@@ -124,8 +119,7 @@ def changed_letter(head: Letterhead, *, new_email: str) -> Letter:
     )
 
 
-KEPT = timedelta(days=7)
-"""How long a message is kept, sent or not."""
+KEPT = timedelta(days=7)  # how long a message is kept, sent or not
 
 WRITTEN = "written_mail"
 """Key of a session's ``info``: the messages it has written, for the code that commits it."""
@@ -133,16 +127,8 @@ WRITTEN = "written_mail"
 
 def write_mail(session: Session, letter: Letter, *, to: str, account_id: uuid.UUID | None, now: datetime) -> Mail:
     """Add a message; the code that commits the transaction hands it over to be sent."""
-    mail = Mail(
-        id=uuid.uuid4(),
-        account_id=account_id,
-        to_address=to,
-        subject=letter.subject,
-        body=letter.body,
-        created_at=now,
-        sent_at=None,
-        refused_at=None,
-    )
+    text = {"subject": letter.subject, "body": letter.body}
+    mail = Mail(id=uuid.uuid4(), account_id=account_id, to_address=to, **text, created_at=now)
     session.add(mail)
     session.flush()
     session.info.setdefault(WRITTEN, []).append(mail)
@@ -178,26 +164,14 @@ def count_refused(session: Session) -> int:
 
 def mark_sent(session: Session, *, mail_id: uuid.UUID, now: datetime) -> None:
     """Note that a server has taken the message; its text, which holds links, goes."""
-    _close(session, mail_id, sent_at=now)
+    rows_changed(session, update(Mail).where(Mail.id == mail_id).values(body="", sent_at=now))
 
 
 def mark_refused(session: Session, *, mail_id: uuid.UUID, now: datetime) -> None:
     """Note that no server will ever take the message; its text goes."""
-    _close(session, mail_id, refused_at=now)
+    rows_changed(session, update(Mail).where(Mail.id == mail_id).values(body="", refused_at=now))
 
 
 def delete_old(session: Session, *, now: datetime) -> int:
     """Delete what was kept long enough; returns how many there were."""
-    old = session.scalars(
-        delete(Mail)
-        .where(Mail.created_at <= now - KEPT)
-        .returning(Mail.id)
-        .execution_options(synchronize_session=False)
-    )
-    return len(old.all())
-
-
-def _close(session: Session, mail_id: uuid.UUID, **values: datetime) -> None:
-    session.execute(
-        update(Mail).where(Mail.id == mail_id).values(body="", **values).execution_options(synchronize_session=False)
-    )
+    return rows_changed(session, delete(Mail).where(Mail.created_at <= now - KEPT))

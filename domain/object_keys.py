@@ -10,21 +10,29 @@ import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
 ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS = "accounts/", "products/", "backfills/", "imports/"
-PICTURES = "pictures/"
-"""Below a backfill's prefix: what was uploaded for it, named by its content."""
+PICTURES = "pictures/"  # below a backfill's prefix: what was uploaded for it, named by its content
+
+PROGRESS, OUTCOMES, FAILURES, USES = "progress.json", "outcomes.jsonl", "failed.jsonl", "uses.json"
+"""Of a backfill, see `backfill_key`: how far it is, written as it goes; at its end, how every item ended and a manifest
+of those that failed; and the names of other folders that hold pictures of its items."""
+
+
+def folder_of(key: str, depth: int) -> str:
+    """The name of a folder that an object lies in; 1 is the one below ``jobs/``, ``products/`` and their like."""
+    return (key.split("/") + [""] * depth)[depth]
+
+
+def job_of_key(key: str) -> uuid.UUID | None:
+    """Whose object this is, for keys that `job_prefix` begins and those that `result_key` makes."""
+    try:
+        return uuid.UUID(folder_of(key, 1).removesuffix(".jpg"))
+    except ValueError:
+        return None
 
 
 def job_prefix(job_id: str) -> str:
     """Everything that goes when the job ends."""
     return f"{JOBS}{job_id}/"
-
-
-def job_of_key(key: str) -> uuid.UUID | None:
-    """Whose object this is, for keys that `job_prefix` begins."""
-    try:
-        return uuid.UUID(key.removeprefix(JOBS).partition("/")[0])
-    except ValueError:
-        return None
 
 
 def input_key(job_id: str, name: str) -> str:
@@ -42,22 +50,9 @@ def result_key(job_id: str) -> str:
     return f"{RESULTS}{job_id}.jpg"
 
 
-def job_of_result(key: str) -> uuid.UUID | None:
-    """Whose result this is, for keys that `result_key` makes."""
-    try:
-        return uuid.UUID(key.removeprefix(RESULTS).removesuffix(".jpg"))
-    except ValueError:
-        return None
-
-
 def account_prefix(account_id: str) -> str:
     """Everything that is kept for the account itself."""
     return f"{ACCOUNTS}{account_id}/"
-
-
-def catalogue_prefix(account_id: str) -> str:
-    """Pictures of all the account's products."""
-    return f"{PRODUCTS}{account_id}/"
 
 
 def logo_prefix(account_id: str) -> str:
@@ -68,6 +63,11 @@ def logo_prefix(account_id: str) -> str:
 def logo_key(account_id: str, sha256: str) -> str:
     """A logo, named by its content: another logo never takes the place of one that a job is just reading."""
     return f"{logo_prefix(account_id)}{sha256}.png"
+
+
+def catalogue_prefix(account_id: str) -> str:
+    """Pictures of all the account's products."""
+    return f"{PRODUCTS}{account_id}/"
 
 
 def registration_prefix(account_id: str, registration_id: str) -> str:
@@ -90,34 +90,9 @@ def is_product_picture(key: str) -> bool:
     return key.startswith(PRODUCTS) and key.endswith(".png")
 
 
-def account_of_product_key(key: str) -> str:
-    """Whose picture this is, for keys that `catalogue_prefix` begins."""
-    return key.removeprefix(PRODUCTS).partition("/")[0]
-
-
-def registration_of_key(key: str) -> str:
-    """Which registration wrote this object, for keys that `registration_prefix` begins."""
-    return key.removeprefix(PRODUCTS).partition("/")[2].partition("/")[0]
-
-
 def own_backfills_prefix(account_id: str) -> str:
     """Below it, an empty object for each backfill that is the account's: folders of backfills do not tell whose."""
     return f"{account_prefix(account_id)}backfills/"
-
-
-def own_backfill_key(account_id: str, backfill_id: str) -> str:
-    """Says that a backfill is the account's."""
-    return f"{own_backfills_prefix(account_id)}{backfill_id}"
-
-
-def backfill_picture_key(backfill_id: str, sha256: str) -> str:
-    """A picture that was uploaded for a backfill."""
-    return f"{backfill_prefix(backfill_id)}{PICTURES}{sha256[:32]}"
-
-
-def backfill_uses_key(backfill_id: str) -> str:
-    """Names of other folders that hold pictures of its items."""
-    return f"{backfill_prefix(backfill_id)}uses.json"
 
 
 def backfill_prefix(backfill_id: str) -> str:
@@ -125,9 +100,14 @@ def backfill_prefix(backfill_id: str) -> str:
     return f"{BACKFILLS}{backfill_id}/"
 
 
-def backfill_of_key(key: str) -> str:
-    """Whose object this is, for keys that `backfill_prefix` begins."""
-    return key.removeprefix(BACKFILLS).partition("/")[0]
+def backfill_key(backfill_id: str, name: str) -> str:
+    """One of the objects that a backfill has once."""
+    return f"{backfill_prefix(backfill_id)}{name}"
+
+
+def backfill_picture_key(backfill_id: str, sha256: str) -> str:
+    """A picture that was uploaded for a backfill."""
+    return f"{backfill_prefix(backfill_id)}{PICTURES}{sha256[:32]}"
 
 
 def backfill_page_key(backfill_id: str, kind: str, page: int) -> str:
@@ -140,21 +120,6 @@ def backfill_result_key(backfill_id: str, item_key: str) -> str:
     return f"{backfill_prefix(backfill_id)}results/{item_key}.jpg"
 
 
-def backfill_progress_key(backfill_id: str) -> str:
-    """How far the backfill is, written as it goes."""
-    return f"{backfill_prefix(backfill_id)}progress.json"
-
-
-def backfill_outcomes_key(backfill_id: str) -> str:
-    """How every item ended, written at the end."""
-    return f"{backfill_prefix(backfill_id)}outcomes.jsonl"
-
-
-def backfill_failures_key(backfill_id: str) -> str:
-    """A manifest of the items that failed, written at the end."""
-    return f"{backfill_prefix(backfill_id)}failed.jsonl"
-
-
 def imports_prefix(account_id: str) -> str:
     """Every file of products that an account has uploaded of late."""
     return f"{IMPORTS}{account_id}/"
@@ -163,12 +128,6 @@ def imports_prefix(account_id: str) -> str:
 def import_prefix(account_id: str, import_id: str) -> str:
     """Everything that one such file's import keeps."""
     return f"{imports_prefix(account_id)}{import_id}/"
-
-
-def import_of_key(key: str) -> tuple[str, str]:
-    """The account and the import whose object this is, for keys that `import_prefix` begins."""
-    account_id, _, rest = key.removeprefix(IMPORTS).partition("/")
-    return account_id, rest.partition("/")[0]
 
 
 def import_plan_key(account_id: str, import_id: str) -> str:

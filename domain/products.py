@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
-from domain.tables import Account, Product
+from domain.tables import Account, Place, Product, beyond
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -60,8 +60,7 @@ ID_PREFIX = "prod_"
 RESERVED_PREFIXES = (ID_PREFIX, "test_")
 """Names of callers may not begin so: they would be taken for an id of ours, or for a product of test keys."""
 
-LONGEST_EXTERNAL_ID = 128
-"""Characters of a caller's own name for a product."""
+LONGEST_EXTERNAL_ID = 128  # characters of a caller's own name for a product
 
 _PUBLIC_ID = re.compile(ID_PREFIX + "[0-9a-f]{32}")
 
@@ -70,12 +69,7 @@ _PICTURES = ("front", "back")
 
 @dataclass(frozen=True)
 class Saved:
-    """What a registration came to.
-
-    Attributes:
-        created: It added the product.
-        changed: Something is different from before; the revision tells it too.
-    """
+    """What a registration came to: whether it added the product, and whether anything is different from before."""
 
     product: Product
     created: bool
@@ -97,11 +91,6 @@ def is_reserved(external_id: str) -> bool:
     return external_id.lower().startswith(RESERVED_PREFIXES)
 
 
-def _may_be_external_id(text: str) -> bool:
-    """Whether to ask the database; PostgreSQL does not take a null character even in a question."""
-    return len(text) <= LONGEST_EXTERNAL_ID and "\0" not in text and not is_reserved(text)
-
-
 def find_product(session: Session, *, account_id: uuid.UUID, product_id: uuid.UUID) -> Product | None:
     """A product of this account, archived or not."""
     return session.scalar(select(Product).where(Product.id == product_id, Product.account_id == account_id))
@@ -110,15 +99,17 @@ def find_product(session: Session, *, account_id: uuid.UUID, product_id: uuid.UU
 def find_for_tryon(session: Session, *, account_id: uuid.UUID, product_id_text: str) -> Product | None:
     """The active product that a try-on names by our id or by the caller's own."""
     product_id = parse_public_id(product_id_text)
-    if product_id is None and not _may_be_external_id(product_id_text):
-        return None
-    named = Product.external_id == product_id_text if product_id is None else Product.id == product_id
-    return session.scalar(select(Product).where(named, Product.account_id == account_id, Product.status == ACTIVE))
+    if product_id is None:
+        product = find_named(session, account_id=account_id, external_id=product_id_text)
+    else:
+        product = find_product(session, account_id=account_id, product_id=product_id)
+    return product if product is not None and product.status == ACTIVE else None
 
 
 def find_named(session: Session, *, account_id: uuid.UUID, external_id: str) -> Product | None:
     """The product with this name of the account's own, archived or not."""
-    if not _may_be_external_id(external_id):
+    # PostgreSQL does not take a null character even in a question.
+    if len(external_id) > LONGEST_EXTERNAL_ID or "\0" in external_id or is_reserved(external_id):
         return None
     return session.scalar(select(Product).where(Product.external_id == external_id, Product.account_id == account_id))
 
@@ -129,46 +120,30 @@ def list_products(
     account_id: uuid.UUID,
     limit: int,
     status: str | None = ACTIVE,
-    after: tuple[datetime, uuid.UUID] | None = None,
+    after: Place | None = None,
     search: str = "",
 ) -> Sequence[Product]:
-    """An account's products, newest first.
+    """An account's products, newest first; of one status or, with ``None``, of both.
 
-    Args:
-        session: The transaction.
-        account_id: Whose.
-        limit: How many at most.
-        status: ``active``, ``archived``, or ``None`` for both.
-        after: ``created_at`` and ``id`` of the last product of the page before.
-        search: What the name holds somewhere, or the caller's own name for it begins with; in any case of letters.
+    What is searched for, the name holds somewhere, or the caller's own name begins with; in any case of letters.
     """
-    query = select(Product).where(Product.account_id == account_id)
+    newest = (Product.created_at.desc(), Product.id.desc())
+    query = select(Product).where(Product.account_id == account_id).order_by(*newest).limit(limit)
     if "\0" in search:  # PostgreSQL does not take it even in a question
         return []
     if search:
-        query = query.where(
-            or_(
-                Product.name.icontains(search, autoescape=True),
-                Product.external_id.istartswith(search, autoescape=True),
-            )
-        )
+        named = Product.external_id.istartswith(search, autoescape=True)
+        query = query.where(or_(Product.name.icontains(search, autoescape=True), named))
     if status is not None:
         query = query.where(Product.status == status)
-    if after is not None:
-        created_at, product_id = after
-        older = Product.created_at < created_at
-        query = query.where(or_(older, and_(Product.created_at == created_at, Product.id < product_id)))
-    return session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit)).all()
+    return session.scalars(query.where(*beyond(after, Product.created_at, Product.id, newer=False))).all()
 
 
 def register_product(session: Session, *, account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Saved:
     """Add a product, or change the one that has the same ``external_id``; an archived one becomes active again.
 
-    Args:
-        session: The transaction.
-        account_id: Whose.
-        new_id: The id if it is added. Registering under it again changes nothing.
-        values: Column names to values. To add one it takes at least ``name``, ``category`` and ``front``.
+    It is added with ``new_id``, and at least ``name``, ``category`` and ``front`` among the values of its columns.
+    Registering under that id again changes nothing.
 
     Raises:
         TryOnError: ``account_blocked``: the account was erased, and nothing may be kept for it any more.
@@ -180,7 +155,10 @@ def register_product(session: Session, *, account_id: uuid.UUID, new_id: uuid.UU
     if product is None:
         try:
             with session.begin_nested():
-                product = _new_product(account_id, new_id, values)
+                now = datetime.now(UTC)
+                missing = dict.fromkeys(column.key for column in Product.__table__.columns if column.nullable)
+                own = {"id": new_id, "account_id": account_id, "status": ACTIVE, "revision": 1}
+                product = Product(**{**missing, **values, **own, "created_at": now, "updated_at": now})
                 session.add(product)
             return Saved(product, created=True, changed=True)
         except IntegrityError:
@@ -242,37 +220,18 @@ def _registered(session: Session, account_id: uuid.UUID, new_id: uuid.UUID, exte
     return session.scalar(select(Product).where(named, Product.account_id == account_id).with_for_update())
 
 
-def _new_product(account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Product:
-    now = datetime.now(UTC)
-    return Product(
-        **{
-            **dict.fromkeys(column.key for column in Product.__table__.columns if column.nullable),
-            **values,
-            "id": new_id,
-            "account_id": account_id,
-            "status": ACTIVE,
-            "revision": 1,
-            "created_at": now,
-            "updated_at": now,
-        }
-    )
-
-
 def _apply(product: Product, values: Mapping[str, Any]) -> bool:
     """Set what is different, and count that as one revision; says whether anything was."""
-    different = {
-        column: value for column, value in values.items() if not _same(column, getattr(product, column), value)
-    }
+    different = {}
+    for column, value in values.items():
+        old = getattr(product, column)
+        pictures = column in _PICTURES and old is not None and value is not None
+        # Pictures are compared by what they hold, wherever they lie.
+        if old["sha256"] != value["sha256"] if pictures else old != value:
+            different[column] = value
     for column, value in different.items():
         setattr(product, column, value)
     if different:
         product.revision += 1
         product.updated_at = datetime.now(UTC)
     return bool(different)
-
-
-def _same(column: str, old: Any, new: Any) -> bool:
-    """Whether nothing changes; pictures are compared by what they hold, wherever they lie."""
-    if column in _PICTURES and old is not None and new is not None:
-        return bool(old["sha256"] == new["sha256"])
-    return bool(old == new)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     JSON,
     CheckConstraint,
+    ColumnElement,
+    CursorResult,
     DateTime,
+    Delete,
     Dialect,
     ForeignKey,
     Index,
@@ -18,10 +21,12 @@ from sqlalchemy import (
     String,
     TypeDecorator,
     UniqueConstraint,
+    Update,
     text,
+    tuple_,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, Session, mapped_column
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -64,7 +69,9 @@ class Table(DeclarativeBase):
     }
 
 
-_BEING_ERASED = text("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
+def _where(condition: str) -> dict[str, Any]:
+    """Of a partial index."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 class Account(Table):
@@ -73,14 +80,15 @@ class Account(Table):
     __tablename__ = "account"
     __table_args__ = (
         # Erasures that somebody has to go on with.
-        Index("ix_account_being_erased", "erased_at", sqlite_where=_BEING_ERASED, postgresql_where=_BEING_ERASED),
+        Index(
+            "ix_account_being_erased", "erased_at", **_where("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(320), unique=True)
     plan: Mapped[str] = mapped_column(String(32))
-    plan_started_at: Mapped[datetime]
-    """When the account took its plan: what monthly periods are counted from."""
+    plan_started_at: Mapped[datetime]  # when the account took its plan: what monthly periods are counted from
     custom_included: Mapped[int | None]
     """Included generations of this account alone, instead of the plan's; likewise the three below."""
     custom_daily_cap: Mapped[int | None]
@@ -93,8 +101,7 @@ class Account(Table):
     """How long the owner wants results to be kept, within the service's own setting; none takes that."""
     erased_at: Mapped[datetime | None]
     """When the owner had the account erased. The row stays for the ledger and tells nothing about anybody."""
-    erasure_finished_at: Mapped[datetime | None]
-    """When the last of what it had stored was gone."""
+    erasure_finished_at: Mapped[datetime | None]  # when the last of what it had stored was gone
 
 
 class ApiKey(Table):
@@ -122,8 +129,7 @@ class Watermark(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), primary_key=True)
     enabled: Mapped[bool]
     logo_url: Mapped[str] = mapped_column(String(2048))
-    logo: Mapped[dict[str, Any]]
-    """Reference to the kept copy in the object store."""
+    logo: Mapped[dict[str, Any]]  # reference to the kept copy in the object store
     fetched_at: Mapped[datetime]
 
 
@@ -138,8 +144,7 @@ class AuditEntry(Table):
     operator_id: Mapped[uuid.UUID | None]
     """Account of who did it; none for the command line. No foreign key: the log outlives accounts."""
     action: Mapped[str] = mapped_column(String(64))
-    account_id: Mapped[uuid.UUID | None]
-    """To whose account it was done."""
+    account_id: Mapped[uuid.UUID | None]  # to whose account it was done
     details: Mapped[dict[str, Any]]
 
 
@@ -156,18 +161,10 @@ class BackfillItem(Table):
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
     job_id: Mapped[uuid.UUID]
     """The newest job that was accepted for it. Job rows go after a while, so nothing ties the two tables."""
-    backfill_id: Mapped[str] = mapped_column(String(64))
-    """The backfill that had this job accepted."""
+    backfill_id: Mapped[str] = mapped_column(String(64))  # the backfill that had this job accepted
     result_key: Mapped[str | None] = mapped_column(String(512))
     """Where the backfill keeps the picture; none until it does."""
     touched_at: Mapped[datetime]
-
-
-_OPEN = text("status = 'processing'")
-
-_WITH_RESULT = text("result_key IS NOT NULL")
-
-_UNSTARTED = text("started_at IS NULL AND status = 'processing'")
 
 
 class Job(Table):
@@ -177,11 +174,11 @@ class Job(Table):
     __table_args__ = (
         CheckConstraint("status IN ('processing', 'completed', 'failed')", name="status"),
         # The outbox: jobs that were accepted and not yet handed to Temporal.
-        Index("ix_job_unstarted", "created_at", sqlite_where=_UNSTARTED, postgresql_where=_UNSTARTED),
+        Index("ix_job_unstarted", "created_at", **_where("started_at IS NULL AND status = 'processing'")),
         Index("ix_job_account_created", "account_id", "created_at"),
         # What the sweeps look for among the rows of ninety days.
-        Index("ix_job_open", "created_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("ix_job_with_result", "expires_at", sqlite_where=_WITH_RESULT, postgresql_where=_WITH_RESULT),
+        Index("ix_job_open", "created_at", **_where("status = 'processing'")),
+        Index("ix_job_with_result", "expires_at", **_where("result_key IS NOT NULL")),
         Index("ix_job_finished", "finished_at"),
         # What the dashboard counts, without a look at the rows: jobs that cost something, by the day they count under.
         Index("ix_job_account_day", "account_id", "counted_on", "status", "generation_ms"),
@@ -208,8 +205,7 @@ class Job(Table):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     expires_at: Mapped[datetime | None]
-    erased_at: Mapped[datetime | None]
-    """When the caller had it erased."""
+    erased_at: Mapped[datetime | None]  # when the caller had it erased
     generation_ms: Mapped[int | None]
     result_key: Mapped[str | None] = mapped_column(String(512))
     engine: Mapped[str | None] = mapped_column(String(32))
@@ -229,8 +225,7 @@ class IdempotencyKey(Table):
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     fingerprint: Mapped[str] = mapped_column(String(64))
     """SHA-256 over everything that makes the request this one."""
-    claim: Mapped[uuid.UUID]
-    """Who is accepting the request; only the holder may complete or give up the row."""
+    claim: Mapped[uuid.UUID]  # who is accepting the request; only the holder may complete or give up the row
     claimed_at: Mapped[datetime] = mapped_column(index=True)
     job_id: Mapped[uuid.UUID | None]
 
@@ -243,10 +238,8 @@ class Login(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), primary_key=True)
     password_hash: Mapped[str | None] = mapped_column(String(200))
     """Argon2id, with its parameters; none until the owner has chosen a password."""
-    verified_at: Mapped[datetime | None]
-    """When the owner has shown that mail to the address arrives."""
-    operator: Mapped[bool]
-    """Whether the owner runs the service and sees the admin pages."""
+    verified_at: Mapped[datetime | None]  # when the owner has shown that mail to the address arrives
+    operator: Mapped[bool]  # whether the owner runs the service and sees the admin pages
     created_at: Mapped[datetime]
 
 
@@ -260,8 +253,7 @@ class LoginSession(Table):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     seen_at: Mapped[datetime] = mapped_column(index=True)
-    address: Mapped[str] = mapped_column(String(45))
-    """Where it was last seen."""
+    address: Mapped[str] = mapped_column(String(45))  # where it was last seen
     user_agent: Mapped[str] = mapped_column(String(200))
 
 
@@ -274,8 +266,7 @@ class EmailToken(Table):
     digest: Mapped[str] = mapped_column(String(64), primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), index=True)
     purpose: Mapped[str] = mapped_column(String(16))
-    email: Mapped[str] = mapped_column(String(320))
-    """Where it was mailed to: for a change, the new address."""
+    email: Mapped[str] = mapped_column(String(320))  # where it was mailed to: for a change, the new address
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
@@ -314,13 +305,7 @@ class Mail(Table):
     """Plain text; emptied once a server has taken it, since it holds links that let people in."""
     created_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
-    refused_at: Mapped[datetime | None]
-    """When a server said that it will never take it."""
-
-
-_CLOSING = text("kind IN ('settle', 'release')")
-
-_PERIODIC = text("source IN ('trial', 'included')")
+    refused_at: Mapped[datetime | None]  # when a server said that it will never take it
 
 
 class Allowance(Table):
@@ -342,8 +327,7 @@ class Allowance(Table):
             "source",
             "starts_at",
             unique=True,
-            sqlite_where=_PERIODIC,
-            postgresql_where=_PERIODIC,
+            **_where("source IN ('trial', 'included')"),
         ),
     )
 
@@ -351,15 +335,11 @@ class Allowance(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     source: Mapped[str] = mapped_column(String(16))
     generations: Mapped[int]
-    reserved: Mapped[int]
-    """Generations of jobs in progress."""
-    settled: Mapped[int]
-    """Generations of completed jobs."""
+    reserved: Mapped[int]  # generations of jobs in progress
+    settled: Mapped[int]  # generations of completed jobs
     starts_at: Mapped[datetime]
-    ends_at: Mapped[datetime | None]
-    """None for a top-up pack: it does not expire."""
-    price_cents: Mapped[int]
-    """What was asked for it, in US cents."""
+    ends_at: Mapped[datetime | None]  # none for a top-up pack: it does not expire
+    price_cents: Mapped[int]  # what was asked for it, in US cents
 
     @property
     def left(self) -> int:
@@ -389,14 +369,13 @@ class LedgerEntry(Table):
         # An account's entries in the order they are shown.
         Index("ix_ledger_account_at", "account_id", "at"),
         # A reservation is closed once: either settled or released.
-        Index("uq_ledger_job_closed", "job_id", unique=True, sqlite_where=_CLOSING, postgresql_where=_CLOSING),
+        Index("uq_ledger_job_closed", "job_id", unique=True, **_where("kind IN ('settle', 'release')")),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     allowance_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("allowance.id"), index=True)
-    job_id: Mapped[uuid.UUID | None]
-    """No foreign key: the ledger outlives the jobs' rows."""
+    job_id: Mapped[uuid.UUID | None]  # no foreign key: the ledger outlives the jobs' rows
     kind: Mapped[str] = mapped_column(String(16))
     generations: Mapped[int]
     at: Mapped[datetime]
@@ -417,22 +396,18 @@ class Payment(Table):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     kind: Mapped[str] = mapped_column(String(16))
-    generations: Mapped[int | None]
-    """Size of the pack; none for a plan."""
+    generations: Mapped[int | None]  # size of the pack; none for a plan
     plan: Mapped[str | None] = mapped_column(String(32))
-    price_cents: Mapped[int]
-    """US cents, as they were shown when it was ordered."""
+    price_cents: Mapped[int]  # US cents, as they were shown when it was ordered
     provider: Mapped[str] = mapped_column(String(16))
-    reference: Mapped[str | None] = mapped_column(String(255))
-    """What the provider calls it."""
+    reference: Mapped[str | None] = mapped_column(String(255))  # what the provider calls it
     status: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
     closed_by: Mapped[uuid.UUID | None]
     """Account of the operator who decided, or of the owner who withdrew it; none where the provider or the command line
     did."""
-    note: Mapped[str | None] = mapped_column(String(200))
-    """Why it was rejected, for the owner."""
+    note: Mapped[str | None] = mapped_column(String(200))  # why it was rejected, for the owner
     allowance_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("allowance.id"))
     """The pack that was credited."""
 
@@ -455,15 +430,13 @@ class Product(Table):
     name: Mapped[str] = mapped_column(String(200))
     category: Mapped[str] = mapped_column(String(16))
     garment_category: Mapped[str | None] = mapped_column(String(64))
-    front: Mapped[dict[str, Any]]
-    """Reference to the front picture in the object store."""
+    front: Mapped[dict[str, Any]]  # reference to the front picture in the object store
     back: Mapped[dict[str, Any] | None]
     garment_state: Mapped[str | None] = mapped_column(String(8))
     tuck_state: Mapped[str | None] = mapped_column(String(8))
     size: Mapped[str | None] = mapped_column(String(32))
     status: Mapped[str] = mapped_column(String(16))
-    revision: Mapped[int]
-    """Counts up with every change; a job notes the one it used."""
+    revision: Mapped[int]  # counts up with every change; a job notes the one it used
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
@@ -479,6 +452,24 @@ class RateWindow(Table):
     policy: Mapped[str] = mapped_column(String(32), primary_key=True)
     stamps: Mapped[list[float]]
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
+
+
+Place = tuple[datetime, uuid.UUID]  # where a page of rows ended: when its last one was made, and its id
+
+
+def beyond(
+    place: Place | None, at: InstrumentedAttribute[datetime], row_id: InstrumentedAttribute[uuid.UUID], *, newer: bool
+) -> list[ColumnElement[bool]]:
+    """What rows of the page after ``place`` have to meet; nothing on the first page."""
+    if place is None:
+        return []
+    return [tuple_(at, row_id) > place if newer else tuple_(at, row_id) < place]
+
+
+def rows_changed(session: Session, statement: Update | Delete) -> int:
+    """Carry out an update or a deletion; returns the number of rows. What the session holds of them is not renewed."""
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return cast("CursorResult[Any]", result).rowcount
 
 
 def insert_unless_there(

@@ -24,23 +24,11 @@ def find_watermark(session: Session, *, account_id: uuid.UUID) -> Watermark | No
 
 
 def save_watermark(
-    session: Session,
-    *,
-    account_id: uuid.UUID,
-    logo_url: str,
-    logo: dict[str, Any],
-    enabled: bool,
-    now: datetime,
+    session: Session, *, account_id: uuid.UUID, logo_url: str, logo: dict[str, Any], enabled: bool, now: datetime
 ) -> Watermark:
     """Set a logo that was fetched and stored, in place of whatever was set before.
 
-    Args:
-        session: A transaction.
-        account_id: Whose.
-        logo_url: Where the logo came from.
-        logo: Reference to the kept copy in the object store.
-        enabled: Whether results carry it from now on.
-        now: When it was fetched.
+    ``logo`` refers to the kept copy in the object store; results carry it from now on if it is ``enabled``.
 
     Raises:
         ValueError: There is no such account, or it was erased.
@@ -48,8 +36,9 @@ def save_watermark(
     account = session.get(Account, account_id)
     if account is None or account.erased_at is not None:
         raise ValueError(f"there is no account {account_id}")
-    fields = {"logo_url": logo_url, "logo": logo, "enabled": enabled, "fetched_at": now}
-    return session.merge(Watermark(account_id=account_id, **fields))
+    return session.merge(
+        Watermark(account_id=account_id, logo_url=logo_url, logo=logo, enabled=enabled, fetched_at=now)
+    )
 
 
 def switch_watermark(session: Session, *, account_id: uuid.UUID, enabled: bool) -> Watermark:
@@ -66,11 +55,9 @@ def switch_watermark(session: Session, *, account_id: uuid.UUID, enabled: bool) 
 
 
 def remove_watermark(session: Session, *, account_id: uuid.UUID) -> dict[str, Any] | None:
-    """Forget the setting.
+    """Forget the setting; returns the reference to its logo, for the caller to delete after the transaction.
 
-    Returns:
-        Reference to the logo that it named, for the caller to delete after the transaction. Others that lie beside
-        it are not the caller's: one may have been fetched this moment, to be set next.
+    Logos that lie beside it are not the caller's: one may have been fetched this moment, to be set next.
     """
     watermark = find_watermark(session, account_id=account_id)
     if watermark is None:

@@ -36,8 +36,7 @@ Part = Literal["cpu", "gpu"]
 """CPU and GPU workers are deployments of their own: a render goes to the GPU build that is current when it is due, so
 a GPU can be given over to a new build while runs that began on an older CPU build are still open."""
 
-LOOK_EVERY_SECONDS = 15.0
-"""How long after a ``set-current-version`` a worker's log says so."""
+LOOK_EVERY_SECONDS = 15.0  # how long after a ``set-current-version`` a worker's log says so
 
 log = structlog.get_logger(__name__)
 
@@ -84,11 +83,8 @@ class QueueState:
     """One queue and kind of task.
 
     Attributes:
-        pollers: Identities of the workers that asked for a task within the last minutes.
-        polled_at: When the last of them did.
-        waiting: Tasks that nobody has taken yet, roughly.
-        oldest_seconds: How long the oldest of them has waited, roughly.
-        routing: Who gets what comes anew.
+        pollers: Identities of the workers that asked for a task within the last minutes, the last at ``polled_at``.
+        waiting: Tasks that nobody has taken yet, roughly; likewise how long the oldest of them has waited.
     """
 
     queue: str
@@ -101,16 +97,10 @@ class QueueState:
 
 
 async def queue_state(client: Client, queue: str, kind: Kind) -> QueueState:
-    """How a queue stands.
-
-    Raises:
-        TemporalAwayError: Temporal cannot be reached.
-    """
+    """How a queue stands; raises `TemporalAwayError` where Temporal cannot be reached."""
+    asked = TaskQueue(name=queue)
     request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=queue),
-        task_queue_type=KINDS[kind],
-        report_stats=True,
+        namespace=client.namespace, task_queue=asked, task_queue_type=KINDS[kind], report_stats=True
     )
     with temporal_calls():
         found = await client.workflow_service.describe_task_queue(request)
@@ -138,15 +128,7 @@ async def watch_routing(
     *,
     every_seconds: float = LOOK_EVERY_SECONDS,
 ) -> None:
-    """Log whether this worker's build gets anything, at first and whenever that changes; never returns.
-
-    Args:
-        client: Of the namespace.
-        task_queue: What the worker polls.
-        kind: Whose tasks.
-        version: Its build.
-        every_seconds: Between two looks.
-    """
+    """Log whether this worker's build gets anything, at first and whenever that changes; never returns."""
     said: Routing | None = None
     while True:
         try:

@@ -6,23 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from temporalio import client as sdk
 from temporalio.api.common.v1 import Payload
-from temporalio.client import (
-    Client,
-    Schedule,
-    ScheduleActionExecutionStartWorkflow,
-    ScheduleActionStartWorkflow,
-    ScheduleAlreadyRunningError,
-    ScheduleDescription,
-    ScheduleIntervalSpec,
-    ScheduleListDescription,
-    ScheduleOverlapPolicy,
-    SchedulePolicy,
-    ScheduleSpec,
-    ScheduleUpdate,
-    ScheduleUpdateInput,
-    WorkflowExecutionStatus,
-)
+from temporalio.client import Client, Schedule, ScheduleActionStartWorkflow, ScheduleListDescription
 
 from gateway.calls import RunNotFoundError, temporal_calls
 from workflows.contracts import Contract, LedgerCheckInput, SweepInput
@@ -32,14 +18,9 @@ from workflows.sweeps import LedgerCheckWorkflow
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One schedule.
+    """One schedule: what it starts, and how often; a run that takes longer than ``longest`` is ended.
 
-    Attributes:
-        name: Its id, and the beginning of the ids of its runs.
-        workflow: Name of the workflow that it starts.
-        argument: What that gets.
-        every: How often.
-        longest: A run that takes longer is ended.
+    The name is its id, and the beginning of the ids of its runs.
     """
 
     name: str
@@ -52,29 +33,21 @@ class Scheduled:
         """As Temporal is told."""
         return Schedule(
             action=ScheduleActionStartWorkflow(
-                self.workflow,
-                self.argument,
-                id=self.name,
-                task_queue=CPU_QUEUE,
-                execution_timeout=self.longest,
+                self.workflow, self.argument, id=self.name, task_queue=CPU_QUEUE, execution_timeout=self.longest
             ),
-            spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=self.every)]),
+            spec=sdk.ScheduleSpec(intervals=[sdk.ScheduleIntervalSpec(every=self.every)]),
             # The next round does what a missed one would have done. By default all rounds of a year are made up for.
-            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=self.every),
+            policy=sdk.SchedulePolicy(overlap=sdk.ScheduleOverlapPolicy.SKIP, catchup_window=self.every),
         )
 
 
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+
 SCHEDULES = (
-    Scheduled("tryon-reconcile", "ReconcileWorkflow", SweepInput(), timedelta(minutes=1), timedelta(minutes=5)),
-    Scheduled("tryon-purge", "PurgeWorkflow", SweepInput(), timedelta(minutes=10), timedelta(minutes=5)),
-    Scheduled(
-        "tryon-sweep-product-pictures",
-        "SweepProductPicturesWorkflow",
-        SweepInput(),
-        timedelta(days=1),
-        timedelta(hours=1),
-    ),
-    Scheduled("tryon-ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), timedelta(hours=1), timedelta(hours=1)),
+    Scheduled("tryon-reconcile", "ReconcileWorkflow", SweepInput(), _MINUTE, 5 * _MINUTE),
+    Scheduled("tryon-purge", "PurgeWorkflow", SweepInput(), 10 * _MINUTE, 5 * _MINUTE),
+    Scheduled("tryon-sweep-product-pictures", "SweepProductPicturesWorkflow", SweepInput(), 24 * _HOUR, _HOUR),
+    Scheduled("tryon-ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), _HOUR, _HOUR),
 )
 """Every schedule of the service."""
 
@@ -83,13 +56,7 @@ LEDGER_CHECK = SCHEDULES[-1]
 
 @dataclass(frozen=True)
 class ScheduleState:
-    """One schedule.
-
-    Attributes:
-        there: Whether the server has it; the CPU worker makes it when it starts.
-        last_at: When it last started a run.
-        next_at: When it will start one.
-    """
+    """When a schedule last started a run, and will next, if the server has it: the CPU worker makes it."""
 
     name: str
     every: timedelta
@@ -129,7 +96,7 @@ class Schedules:
             for scheduled in SCHEDULES:
                 try:
                     await self._client.create_schedule(scheduled.name, scheduled.schedule())
-                except ScheduleAlreadyRunningError:
+                except sdk.ScheduleAlreadyRunningError:
                     await self._bring_up_to_date(scheduled)
 
     async def check_ledger_now(self) -> None:
@@ -147,18 +114,21 @@ class Schedules:
             ledger = await self._ledger_state(listed.get(LEDGER_CHECK.name))
         return [_state_of(scheduled, listed.get(scheduled.name)) for scheduled in SCHEDULES], ledger
 
-    async def follows_the_code(self, scheduled: Scheduled, found: ScheduleDescription) -> bool:
+    async def follows_the_code(self, scheduled: Scheduled, found: sdk.ScheduleDescription) -> bool:
         """Whether a schedule does what the code says, paused or not."""
         (argument,) = await self._client.data_converter.encode([scheduled.argument])
-        return _facts(found.schedule, _first_payload(found.schedule)) == _facts(scheduled.schedule(), argument)
+        action = found.schedule.action
+        args = action.args if isinstance(action, ScheduleActionStartWorkflow) else ()
+        lying = args[0] if len(args) == 1 and isinstance(args[0], Payload) else None  # as it is on the server
+        return _facts(found.schedule, lying) == _facts(scheduled.schedule(), argument)
 
     async def _bring_up_to_date(self, scheduled: Scheduled) -> None:
-        async def update(current: ScheduleUpdateInput) -> ScheduleUpdate | None:
+        async def update(current: sdk.ScheduleUpdateInput) -> sdk.ScheduleUpdate | None:
             if await self.follows_the_code(scheduled, current.description):
                 return None
             schedule = scheduled.schedule()
             schedule.state = current.description.schedule.state
-            return ScheduleUpdate(schedule)
+            return sdk.ScheduleUpdate(schedule)
 
         # Deleted in this very moment by somebody who will have a reason; the next start makes it anew.
         with suppress(RunNotFoundError), temporal_calls():
@@ -168,7 +138,7 @@ class Schedules:
         running = False
         for action in reversed(schedule.info.recent_actions if schedule and schedule.info else ()):
             run = action.action
-            if not isinstance(run, ScheduleActionExecutionStartWorkflow):
+            if not isinstance(run, sdk.ScheduleActionExecutionStartWorkflow):
                 continue
             handle = self._client.get_workflow_handle_for(
                 LedgerCheckWorkflow.run, run.workflow_id, run_id=run.first_execution_run_id
@@ -178,10 +148,10 @@ class Schedules:
                     description = await handle.describe()
             except RunNotFoundError:  # not kept any more
                 break
-            if description.status is WorkflowExecutionStatus.RUNNING:
+            if description.status is sdk.WorkflowExecutionStatus.RUNNING:
                 running = True
                 continue
-            completed = description.status is WorkflowExecutionStatus.COMPLETED
+            completed = description.status is sdk.WorkflowExecutionStatus.COMPLETED
             disagreements = (await handle.result()).disagreements if completed else None
             return LedgerState(description.close_time, disagreements, running)
         return LedgerState(running=running)
@@ -199,15 +169,6 @@ def _state_of(scheduled: Scheduled, found: ScheduleListDescription | None) -> Sc
         last_at=info.recent_actions[-1].started_at if info and info.recent_actions else None,
         next_at=info.next_action_times[0] if info and info.next_action_times else None,
     )
-
-
-def _first_payload(schedule: Schedule) -> Payload | None:
-    """What a schedule hands to its workflow, as it lies on the server."""
-    action = schedule.action
-    if not isinstance(action, ScheduleActionStartWorkflow) or len(action.args) != 1:
-        return None
-    (payload,) = action.args
-    return payload if isinstance(payload, Payload) else None
 
 
 def _facts(schedule: Schedule, argument: Payload | None) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from temporalio.client import Client, Interceptor, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import (
@@ -29,48 +29,19 @@ from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError,
 from gateway.schedules import Schedules
 from runtime.logs import ActivityLogContext
 from runtime.settings import TemporalSettings
+from workflows import queues
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import EraseAccountInput, SendMailInput, SetWatermarkInput, TryOnInput, WatermarkSetting
 from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
-from workflows.products.imports import ImportProductsWorkflow
-from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow
-from workflows.queues import (
-    ACCOUNT_ATTRIBUTE,
-    BULK_PRIORITY,
-    CPU_QUEUE,
-    INTERACTIVE_PRIORITY,
-    STAGE_ATTRIBUTE,
-    erasure_workflow_id,
-    import_workflow_id,
-    mail_workflow_id,
-    registration_workflow_id,
-    tryon_workflow_id,
-    watermark_workflow_id,
-)
+from workflows.products.registration import LONGEST_REGISTRATION, ImportProductsWorkflow, RegisterProductWorkflow
+from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, CPU_QUEUE, INTERACTIVE_PRIORITY, STAGE_ATTRIBUTE
 from workflows.tryon import TryOnWorkflow, tryon_options
 
-PATIENCE_SECONDS = 5.0
-"""Until a call that no request waits for is given up."""
+PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
 
-LONGEST_BACKFILL = timedelta(days=30)
-"""Waiting for generations included."""
-
-LONGEST_ERASURE = timedelta(days=1)
-"""Steps are tried until they succeed; after a day a new run is begun."""
-
-LONGEST_IMPORT = timedelta(days=2)
-"""Times when a worker, the store or the database is away included."""
-
-LONGEST_SENDING = timedelta(hours=25)
-"""The step is tried for a day."""
-
-LONGEST_SETTING = timedelta(minutes=2)
-"""Three downloads of a logo that run into their limit take half a minute; the rest is for a worker that restarts."""
-
-LONGEST_SUMMARY = 100
-"""Characters of a product's name in the Temporal UI's list."""
+LONGEST_SUMMARY = 100  # characters of a product's name in the Temporal UI's list
 
 _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
     WorkflowExecutionStatus.TERMINATED: "cancelled",
@@ -85,13 +56,25 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a job's run is.
+class Kind(Generic[Argument, Value]):
+    """What is run, and for how long at most; another run under its id is meant, unless it has to be ``alone``."""
 
-    Attributes:
-        stage: As `workflows.tryon.TryOnWorkflow` names it.
-        pending: Steps that are under way or wait for a worker: their names, and how often each.
-    """
+    run: Callable[[Any, Argument], Awaitable[Value]]
+    longest: timedelta
+    alone: bool = False
+
+
+BACKFILL = Kind(BackfillWorkflow.run, timedelta(days=30), alone=True)  # waiting for generations included
+ERASURE = Kind(EraseAccountWorkflow.run, timedelta(days=1))  # steps are tried until they succeed; then a new run
+IMPORT = Kind(ImportProductsWorkflow.run, timedelta(days=2), alone=True)  # times when a part is away included
+LOGO = Kind(SetWatermarkWorkflow.run, timedelta(minutes=2), alone=True)  # three downloads, half a minute; a restart
+MAIL = Kind(SendMailWorkflow.run, timedelta(hours=25))  # the step is tried for a day
+REGISTRATION = Kind(RegisterProductWorkflow.run, LONGEST_REGISTRATION)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The stage of a job's run, and by name how many steps are under way or wait for a worker."""
 
     stage: str
     pending: Mapping[str, int]
@@ -108,6 +91,9 @@ class BackfillRun:
 
 class TemporalGateway:
     """Everything that the service asks of Temporal; every method raises `TemporalAwayError` unless it says otherwise.
+
+    Those that take a backfill's id raise `RunNotFoundError` where there is no such backfill, or it has ended where it
+    is to be changed.
 
     Attributes:
         client: For workers, which need one, and for the doctor, who asks what nobody else does.
@@ -132,12 +118,9 @@ class TemporalGateway:
     ) -> TemporalGateway:
         """Connect to Temporal.
 
-        Args:
-            settings: Address and credentials.
-            for_requests: Connect at the first call instead, so that the process can start while Temporal is away, and
-                give calls up after the settings' seconds.
-            runtime: Serves metrics, see `runtime.metrics.sdk_runtime`.
-            interceptors: More of this client and of the workers that use it.
+        Where it is ``for_requests``, that is done at the first call, so that the process can start while Temporal is
+        away, and calls are given up after the settings' seconds. The runtime serves metrics, see
+        `runtime.metrics.sdk_runtime`; interceptors are also those of workers that use this client.
         """
         with temporal_calls():
             client = await Client.connect(
@@ -160,18 +143,13 @@ class TemporalGateway:
     async def start_tryon(self, job: TryOnInput) -> None:
         """Start a job's run; does nothing if it was started before, running or closed."""
         with suppress(AlreadyRunningError):
-            await self._start(
-                self.client.start_workflow(
-                    TryOnWorkflow.run,
-                    job,
-                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                    **tryon_options(job),
-                )
-            )
+            options = tryon_options(job)
+            there = WorkflowIDConflictPolicy.USE_EXISTING
+            await self._start(self.client.start_workflow(TryOnWorkflow.run, job, id_conflict_policy=there, **options))
 
     async def cancel_job(self, job_id: object) -> None:
         """Spare the workers a job whose outcome is decided. Nothing depends on that, so nothing is raised."""
-        await self._cancel(tryon_workflow_id(str(job_id)))
+        await self._cancel(queues.tryon_workflow_id(str(job_id)))
 
     async def end_of_job(self, job_id: str) -> ErrorCode | None:
         """Why an open job's run can no longer finish it.
@@ -183,18 +161,14 @@ class TemporalGateway:
             the deadline decides then).
         """
         try:
-            description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+            description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         except RunNotFoundError:
             return None
         return None if description.status in _OPEN else _CLOSED.get(description.status, "generation_failed")
 
     async def progress_of_job(self, job_id: str) -> Progress:
-        """Where an open job's run is; no worker is needed for the answer.
-
-        Raises:
-            RunNotFoundError: There is no run yet.
-        """
-        description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+        """Where an open job's run is; no worker is needed. Raises `RunNotFoundError` while there is no run yet."""
+        description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         pending = Counter(activity.activity_type.name for activity in description.raw_description.pending_activities)
         return Progress(description.typed_search_attributes.get(STAGE_ATTRIBUTE, ""), pending)
 
@@ -207,30 +181,18 @@ class TemporalGateway:
     ) -> SavedProduct:
         """Add or change a product, and wait for that.
 
-        What is not done when this gives up is cancelled, so that it is not done behind the caller's back later on. It
-        may be too late for that.
-
-        Args:
-            registration: What to do.
-            priority: From 1 (first) to 5.
-            seconds: How long to wait for the end; None for as long as it takes.
+        What is not done when this gives up, after some seconds if it is told how many, is cancelled, so that it is not
+        done behind the caller's back later on. It may be too late for that.
 
         Raises:
             RunFailedError: It was refused.
             TimeoutError: It took too long.
         """
-        fields, run_id = registration.fields, registration_workflow_id(registration.registration_id)
+        fields, run_id = registration.fields, queues.registration_workflow_id(registration.registration_id)
         summary = fields.external_id or fields.name or registration.product_id or ""
         try:
-            run = await self._begin(
-                RegisterProductWorkflow.run,
-                registration,
-                run_id,
-                f"product: {summary[:LONGEST_SUMMARY]}",
-                longest=LONGEST_REGISTRATION,
-                account_id=registration.account_id,
-                priority=priority,
-            )
+            said, account_id = f"product: {summary[:LONGEST_SUMMARY]}", registration.account_id
+            run = await self._begin(REGISTRATION, registration, run_id, said, account_id, priority=priority)
             async with asyncio.timeout(seconds):
                 with temporal_calls():
                     return await run.result()
@@ -239,26 +201,14 @@ class TemporalGateway:
             raise
 
     async def import_products(self, wanted: ImportProductsInput) -> None:
-        """Start registering the rows of a file.
-
-        Raises:
-            AlreadyRunningError: Another file of the account is being imported.
-        """
-        await self._begin(
-            ImportProductsWorkflow.run,
-            wanted,
-            import_workflow_id(wanted.account_id),
-            f"import of {wanted.rows} products",
-            longest=LONGEST_IMPORT,
-            account_id=wanted.account_id,
-            priority=BULK_PRIORITY,
-            alone=True,
-        )
+        """Start registering the rows of a file; raises `AlreadyRunningError` while another of the account is."""
+        run_id, said = queues.import_workflow_id(wanted.account_id), f"import of {wanted.rows} products"
+        await self._begin(IMPORT, wanted, run_id, said, wanted.account_id, priority=BULK_PRIORITY)
 
     async def is_importing(self, account_id: str) -> bool:
         """Whether a file of the account is being imported."""
         try:
-            run = await self._start(self.client.get_workflow_handle(import_workflow_id(account_id)).describe())
+            run = await self._start(self.client.get_workflow_handle(queues.import_workflow_id(account_id)).describe())
         except RunNotFoundError:
             return False
         return run.status in _OPEN
@@ -273,14 +223,7 @@ class TemporalGateway:
             TryOnError: One of the ``logo_…`` codes; ``busy`` when no worker got to it in time, ``internal`` otherwise.
         """
         try:
-            run = await self._begin(
-                SetWatermarkWorkflow.run,
-                wanted,
-                watermark_workflow_id(wanted.account_id),
-                "watermark",
-                longest=LONGEST_SETTING,
-                alone=True,
-            )
+            run = await self._begin(LOGO, wanted, queues.watermark_workflow_id(wanted.account_id), "watermark")
             with temporal_calls():
                 return await run.result()
         except AlreadyRunningError:
@@ -290,76 +233,43 @@ class TemporalGateway:
 
     async def erase_account(self, erasure: EraseAccountInput) -> None:
         """Start deleting what the account has stored, unless that is under way."""
-        await self._begin(
-            EraseAccountWorkflow.run,
-            erasure,
-            erasure_workflow_id(erasure.account_id),
-            "erasure",
-            longest=LONGEST_ERASURE,
-            account_id=erasure.account_id,
-        )
+        account_id = erasure.account_id
+        await self._begin(ERASURE, erasure, queues.erasure_workflow_id(account_id), "erasure", account_id)
 
     async def send_mail(self, mail_id: str) -> None:
         """Start sending a message, unless that is under way.
 
         A message whose run has ended without sending it may be started again: the row says what is left to do.
         """
-        mail = SendMailInput(mail_id=mail_id)
-        await self._begin(SendMailWorkflow.run, mail, mail_workflow_id(mail_id), "mail", longest=LONGEST_SENDING)
+        await self._begin(MAIL, SendMailInput(mail_id=mail_id), queues.mail_workflow_id(mail_id), "mail")
 
     async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
-        """Start a backfill; one of the same name that has ended is no hindrance.
-
-        Engineers do the same with Temporal's own command line.
+        """Start a backfill, as engineers do with Temporal's own command line.
 
         Raises:
-            AlreadyRunningError: A backfill of this name is running.
+            AlreadyRunningError: A backfill of this name is running; one that has ended is no hindrance.
         """
-        await self._begin(
-            BackfillWorkflow.run,
-            backfill,
-            backfill_id,
-            f"backfill for {backfill.account}",
-            longest=LONGEST_BACKFILL,
-            priority=backfill.priority,
-            alone=True,
-        )
+        said = f"backfill for {backfill.account}"
+        await self._begin(BACKFILL, backfill, backfill_id, said, priority=backfill.priority)
 
     async def backfill_report(self, backfill_id: str) -> BackfillReport:
-        """Wait for the end of a backfill.
-
-        Raises:
-            RunFailedError: It has no report.
-            RunNotFoundError: There is no such backfill.
-        """
+        """Wait for the end of a backfill; raises `RunFailedError` where it has no report."""
         with temporal_calls():
             return await self._backfill(backfill_id).result()
 
     async def backfill_state(self, backfill_id: str) -> tuple[BackfillState, bool]:
-        """How far a backfill is, and whether it is still running.
-
-        Raises:
-            RunNotFoundError: There is no such backfill.
-        """
+        """How far a backfill is, and whether it is still running."""
         handle = self._backfill(backfill_id)
         with temporal_calls():
             state = await handle.query(BackfillWorkflow.progress)
             return state, (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
 
     async def steer_backfill(self, backfill_id: str, signal: Literal["pause", "resume", "cancel"]) -> None:
-        """Have it start no more items, go on, or end.
-
-        Raises:
-            RunNotFoundError: There is no such backfill, or it has ended.
-        """
+        """Have it start no more items, go on, or end."""
         await self._start(self._backfill(backfill_id).signal(signal))
 
     async def set_backfill_concurrency(self, backfill_id: str, concurrency: int) -> BackfillState:
-        """Change how many items may be in flight.
-
-        Raises:
-            RunNotFoundError: There is no such backfill, or it has ended.
-        """
+        """Change how many items may be in flight."""
         with temporal_calls():
             return await self._backfill(backfill_id).execute_update(BackfillWorkflow.set_concurrency, concurrency)
 
@@ -378,26 +288,24 @@ class TemporalGateway:
 
     async def _begin(
         self,
-        run: Callable[[Any, Argument], Awaitable[Value]],
+        kind: Kind[Argument, Value],
         argument: Argument,
         run_id: str,
         summary: str,
-        *,
-        longest: timedelta,
         account_id: str | None = None,
+        *,
         priority: int | None = None,
-        alone: bool = False,
     ) -> WorkflowHandle[Any, Value]:
-        """Start a run; where one has the id already, that one is meant, unless this one has to be ``alone``."""
         attributes = [] if account_id is None else [SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)]
+        policy = WorkflowIDConflictPolicy.FAIL if kind.alone else WorkflowIDConflictPolicy.USE_EXISTING
         return await self._start(
             self.client.start_workflow(
-                run,
+                kind.run,
                 argument,
                 id=run_id,
                 task_queue=CPU_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL if alone else WorkflowIDConflictPolicy.USE_EXISTING,
-                execution_timeout=longest,
+                id_conflict_policy=policy,
+                execution_timeout=kind.longest,
                 priority=Priority(priority_key=priority, fairness_key=account_id),
                 search_attributes=TypedSearchAttributes(attributes),
                 static_summary=summary,

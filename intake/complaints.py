@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-MOST_FIELDS = 20
-"""Named at once; more help nobody. A combo of four garments has 41 fields."""
+MOST_FIELDS = 20  # named at once; more help nobody. A combo of four garments has 41 fields.
 
 WORDINGS = {
     "missing": "required",
@@ -31,14 +30,10 @@ WORDINGS = {
 
 
 def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What is wrong with each field.
+    """What is wrong with each field, at most `MOST_FIELDS`, of pydantic's list of errors.
 
-    Args:
-        errors: Pydantic's list of them.
-
-    Returns:
-        A clause for each field, with a full stop, by the field's name as the caller sent it, such as
-        ``garments[1].category``; the empty name stands for the whole. At most `MOST_FIELDS`.
+    It is a clause with a full stop, by the field's name as the caller sent it, such as ``garments[1].category``; the
+    empty name stands for the whole.
     """
     found: dict[str, str] = {}
     for error in errors:

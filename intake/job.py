@@ -36,8 +36,7 @@ from workflows.queues import INTERACTIVE_PRIORITY
 Side: TypeAlias = Picture | str | ObjectRef
 """A picture that came along and is not stored yet, the address of one, or one that is stored."""
 
-STAND_IN_CATEGORY: Category = "upper_body"
-"""For a product id that stands for an outcome: no garment is drawn."""
+STAND_IN_CATEGORY: Category = "upper_body"  # for a product id that stands for an outcome: no garment is drawn
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,7 @@ class SentGarment:
     product: ProductRef | None = None
 
     def source(self, index: int, uploads: Mapping[str, ObjectRef]) -> GarmentSource:
-        """What the workflow is started with.
-
-        Args:
-            index: The garment's place among those of the job.
-            uploads: Where pictures that came along were stored, by the names of their fields.
-        """
+        """What the workflow is started with; ``uploads`` tells where pictures that came along were stored, by field."""
 
         def stored(side: Side | None) -> ObjectRef | None:
             return uploads[side.field] if isinstance(side, Picture) else side if isinstance(side, ObjectRef) else None
@@ -83,22 +77,11 @@ class SentGarment:
 
 
 def resolve_products(
-    session: Session,
-    account_id: uuid.UUID,
-    garments: Sequence[SentGarment],
-    *,
-    stand_ins: Collection[str] = (),
+    session: Session, account_id: uuid.UUID, garments: Sequence[SentGarment], *, stand_ins: Collection[str] = ()
 ) -> list[SentGarment]:
-    """Look up the products that are named, and put the caller's own values in their place.
+    """Look up the products that garments name, in a transaction that only reads, and fill the gaps from them.
 
-    Args:
-        session: The transaction; it only reads.
-        account_id: Whose products.
-        garments: Their pictures need not have been looked at.
-        stand_ins: Product ids that stand for an outcome and not for a garment; they are not looked up.
-
-    Returns:
-        Every garment, in order.
+    Product ids among the ``stand_ins`` stand for an outcome and not for a garment; they are not looked up.
 
     Raises:
         TryOnError: ``product_not_found``, for one that is unknown, archived or another account's.
@@ -139,20 +122,10 @@ def new_job(
     claim: Claim | None = None,
     relayed: bool = True,
 ) -> NewJob:
-    """What becomes a job's row once it is accepted.
+    """What becomes a job's row once it is accepted; see `NewJob` for what is not said here.
 
-    Args:
-        job_id: Nobody else's.
-        account_id: Who pays.
-        api_key_id: Which key asked for it; none for an item of a backfill.
-        person: The stored photo.
-        garments: Resolved, see `resolve_products`.
-        uploads: Where pictures that came along were stored, by the names of their fields.
-        deadline: How long it may take.
-        priority: Temporal's.
-        rehearsal: Only for a test key's job, which costs nothing.
-        claim: Under which `Idempotency-Key` it is accepted, if under any.
-        relayed: Whether the relay starts its workflow if nobody else has.
+    The garments are resolved, see `resolve_products`, and ``uploads`` tells where pictures that came along were stored,
+    by the names of their fields. A rehearsal is only for a test key's job, which costs nothing.
     """
     workflow_input = TryOnInput(
         job_id=str(job_id),

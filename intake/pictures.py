@@ -14,12 +14,7 @@ from imaging.opening import ImageFacts
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that came along.
-
-    Attributes:
-        field: What the caller calls it, for error messages.
-        data: Its bytes, or ``None`` where they are more than a picture may have.
-    """
+    """A picture that came along in a field; ``None`` where its bytes are more than a picture may have."""
 
     field: str
     data: bytes | None
@@ -28,16 +23,7 @@ class Picture:
 async def inspect_pictures(
     pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
 ) -> dict[str, ImageFacts]:
-    """Look into pictures, one after the other.
-
-    Args:
-        pictures: What came along.
-        limits: What they have to meet.
-        decoders: Where they are looked into.
-        holder: Whose share of the decoders that takes.
-
-    Returns:
-        What each picture is, by the name of its field.
+    """What each picture is, by the name of its field; within the holder's share of the decoders, one after the other.
 
     Raises:
         TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.

@@ -12,17 +12,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.authentication import throttles, trials
+from domain.authentication import email_addresses, throttles
 from domain.authentication.email_addresses import mailbox_of
 from domain.authentication.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
 from domain.object_keys import (
+    PROGRESS,
+    backfill_key,
     backfill_picture_key,
-    backfill_progress_key,
     backfill_result_key,
     input_key,
     logo_key,
-    own_backfill_key,
+    own_backfills_prefix,
     product_picture_key,
     result_key,
 )
@@ -109,7 +110,7 @@ def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Cal
     owner, word, (done, _running) = full.caller.account_id, full.word, full.job_ids
     account = session.get_one(Account, owner)
     account.email = email = full.email
-    trials.take_trial(session, digester, email=email, now=now)
+    email_addresses.take_trial(session, digester, email=email, now=now)
     for tries in (SignInTries.of(digester, email=email, address=address) for address in ("192.0.2.7", "198.51.100.7")):
         sign_in_wait(session, tries, known_network=False, now=now)
     mailed = throttles.address_subject(digester, throttles.MAIL, throttles.MAIL_PER_ADDRESS, email=email)
@@ -216,8 +217,8 @@ async def _objects(store: ObjectStore, full: FullAccount) -> None:
     ):
         await store.put(key, word.encode(), "image/jpeg")
     for backfill_id in (f"unnamed-{word}", full.backfill_id):
-        await store.put(own_backfill_key(owner, backfill_id), b"", "application/json")
-    await store.put(backfill_progress_key(f"unnamed-{word}"), progress, "application/json")
+        await store.put(f"{own_backfills_prefix(owner)}{backfill_id}", b"", "application/json")
+    await store.put(backfill_key(f"unnamed-{word}", PROGRESS), progress, "application/json")
     await store.put(backfill_picture_key(f"unnamed-{word}", word), word.encode(), "image/jpeg")
 
 

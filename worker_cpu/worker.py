@@ -6,16 +6,11 @@ from datetime import timedelta
 
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
-from activities.imports import ImportActivities
-from activities.ledger_check import LedgerCheckActivities
-from activities.logos import LogoActivities
 from activities.mail import MailActivities
-from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
@@ -30,8 +25,7 @@ from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.products.imports import ImportProductsWorkflow
-from workflows.products.registration import RegisterProductWorkflow
+from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
@@ -62,23 +56,17 @@ def build_worker(
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    limits, logo_limits = settings.images.limits(), settings.images.logo_limits()
+    limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
-    plans = settings.billing.plans(load_plans)
     parts = [
-        GarmentActivities(store, fetcher, limits, decoders),
         RehearsalActivities(store, decoders),
-        WatermarkActivities(database, store, settings.images, decoders),
-        LogoActivities(database, store, fetcher, logo_limits, decoders),
-        ProductActivities(database, store, fetcher, limits, decoders=decoders),
+        WatermarkActivities(database, store, fetcher, settings.images, decoders),
+        GarmentActivities(database, store, fetcher, limits, decoders),
         BookkeepingActivities(database, store, result_ttl),
         MailActivities(database, settings.mail, settings.dashboard.name),
         ReconcilingActivities(database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None),
         PurgingActivities(database, store, settings.jobs, settings.backfills),
-        LedgerCheckActivities(database),
-        BackfillActivities(database, store, plans),
-        BackfillItemActivities(database, store, plans, limits, decoders),
-        ImportActivities(database, store),
+        BackfillActivities(database, store, settings.billing.plans(load_plans), limits, decoders),
         ErasingActivities(database, store, temporal),
     ]
     methods = [getattr(part, name) for part in parts for name in dir(part)]

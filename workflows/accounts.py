@@ -46,15 +46,9 @@ class SetWatermarkWorkflow:
     @workflow.run
     async def run(self, wanted: SetWatermarkInput) -> WatermarkSetting:
         """Set the watermark; a logo that cannot be used fails the run with its code of the catalogue."""
-        logo = await steps.FETCH_LOGO.run(
-            FetchLogoInput(account_id=wanted.account_id, logo_url=wanted.logo_url), "logo"
-        )
-        return await steps.SAVE_WATERMARK.run(
-            SaveWatermarkInput(
-                account_id=wanted.account_id, logo_url=wanted.logo_url, logo=logo, enabled=wanted.enabled
-            ),
-            f"logo of {logo.width} x {logo.height} pixels, {'on' if wanted.enabled else 'off'}",
-        )
+        logo = await steps.FETCH_LOGO.run(wanted.part(FetchLogoInput), "logo")
+        said = f"logo of {logo.width} x {logo.height} pixels, {'on' if wanted.enabled else 'off'}"
+        return await steps.SAVE_WATERMARK.run(wanted.part(SaveWatermarkInput, logo=logo), said)
 
 
 @workflow.defn(name="EraseAccountWorkflow", failure_exception_types=[ValidationError])
@@ -69,7 +63,7 @@ class EraseAccountWorkflow:
     @workflow.run
     async def run(self, erasure: EraseAccountInput) -> ErasureReport:
         """Carry it out."""
-        account = ErasedAccount(account_id=erasure.account_id)
+        account = erasure.part(ErasedAccount)
         first = await steps.END_ACCOUNT_RUNS.run(account)
         deleted = await steps.DELETE_ACCOUNT_OBJECTS.run(account)
         await workflow.sleep(timedelta(seconds=erasure.aftermath_seconds), summary="steps that are under way end")

@@ -10,7 +10,7 @@ works either way. New fields need defaults: old histories are replayed with them
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -27,6 +27,9 @@ Category: TypeAlias = hints.CategoryName
 MAX_GARMENTS = 4
 
 
+Other = TypeVar("Other", bound="Contract")
+
+
 class Contract(BaseModel):
     """Base of every model here."""
 
@@ -34,14 +37,13 @@ class Contract(BaseModel):
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True, frozen=True
     )
 
+    def part(self, model: type[Other], **more: object) -> Other:
+        """Another contract that has fields of this one's, by the same names, and more."""
+        return model.model_validate({**{name: each for name, each in self if name in model.model_fields}, **more})
+
 
 class ObjectRef(Contract):
-    """Where an object lies and what it holds.
-
-    Attributes:
-        sha256: 64 hexadecimal digits over the object's bytes.
-        size: Bytes.
-    """
+    """Where an object lies and what it holds, in bytes and by their digest."""
 
     bucket: Annotated[str, Field(max_length=63)]
     key: Annotated[str, Field(max_length=512)]
@@ -84,12 +86,7 @@ class GarmentSource(Contract):
 
 
 class RehearsalScript(Contract):
-    """What happens to a job of a test key, which no engine draws.
-
-    Attributes:
-        delay_seconds: How long it takes.
-        error_code: The catalogue's code that it fails with; without one it completes.
-    """
+    """How long a job of a test key takes, which no engine draws, and the code that it fails with, if it does."""
 
     delay_seconds: Annotated[int, Field(ge=0, le=60)] = 0
     error_code: Identifier | None = None
@@ -205,11 +202,7 @@ class WatermarkInput(Contract):
 
 
 class WatermarkedPicture(Contract):
-    """The result.
-
-    Attributes:
-        logo: Whether it carries the account's logo: ``off`` when none is wanted, and why not otherwise.
-    """
+    """The result, and whether it carries the account's logo: ``off`` when none is wanted, and why not otherwise."""
 
     result: ObjectRef
     logo: Literal["off", "stamped", "missing", "not_usable"] = "off"
@@ -224,12 +217,7 @@ class SettleInput(Contract):
 
 
 class ReleaseInput(Contract):
-    """End the job without a picture.
-
-    Attributes:
-        error_code: The catalogue's code of the reason.
-        error_advice: What the person who chose the pictures can do, where a step knew more than the catalogue.
-    """
+    """End the job without a picture, with advice where a step knew more than the catalogue."""
 
     job_id: Identifier
     error_code: Identifier
@@ -288,19 +276,17 @@ class MailReport(Contract):
     outcome: Literal["sent", "refused", "gone"]
 
 
-class SetWatermarkInput(Contract):
-    """Fetch a logo and make it the account's watermark."""
-
-    account_id: Identifier
-    logo_url: Url
-    enabled: bool = True
-
-
 class FetchLogoInput(Contract):
     """Get a logo and keep it."""
 
     account_id: Identifier
     logo_url: Url
+
+
+class SetWatermarkInput(FetchLogoInput):
+    """Fetch a logo and make it the account's watermark."""
+
+    enabled: bool = True
 
 
 class FetchedLogo(Contract):
@@ -329,11 +315,7 @@ class WatermarkSetting(Contract):
 
 
 class EraseAccountInput(Contract):
-    """Delete what an account has stored.
-
-    Attributes:
-        aftermath_seconds: How long to wait for steps that were under way and may still write something.
-    """
+    """Delete what an account has stored, now and after steps that were under way may have written something."""
 
     account_id: Identifier
     aftermath_seconds: Annotated[int, Field(ge=0, le=86_400)] = 300

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from temporalio.common import SearchAttributeKey
 
-CPU_QUEUE = "tryon-cpu"
-"""Workflows, downloads, encoding, bookkeeping."""
+CPU_QUEUE = "tryon-cpu"  # workflows, downloads, encoding, bookkeeping
 
-GPU_QUEUE = "tryon-gpu"
-"""Segmentation and rendering."""
+GPU_QUEUE = "tryon-gpu"  # segmentation and rendering
 
 GPU_BULK_QUEUE = "tryon-gpu-bulk"
 """The same for backfills. In one queue their tasks would hold every place of a worker while a customer's task waits to
@@ -23,8 +21,7 @@ SEARCH_ATTRIBUTES = (ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE, ENGINE_ATTRIBUTE, ERROR
 INTERACTIVE_PRIORITY = 2
 """Priority keys go from 1 (first) to 5; jobs that somebody waits for stand before backfills (4)."""
 
-BULK_PRIORITY = 4
-"""Imports and backfills: many at once, and nobody waits for a single one."""
+BULK_PRIORITY = 4  # imports and backfills: many at once, and nobody waits for a single one
 
 
 def is_urgent(priority: int) -> bool:

@@ -14,246 +14,100 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
-from workflows.backfills.contracts import (
-    AcceptedItem,
-    AcceptItemInput,
-    AwaitJobInput,
-    BackfillPlan,
-    FinishInput,
-    FinishReport,
-    KeepResultInput,
-    KeptResult,
-    PlanInput,
-    RecordInput,
-    RecordReport,
-)
-from workflows.contracts import (
-    CleanUpInput,
-    Contract,
-    ErasedAccount,
-    ErasureReport,
-    FetchedGarment,
-    FetchedLogo,
-    FetchGarmentInput,
-    FetchLogoInput,
-    LedgerCheckInput,
-    LedgerCheckReport,
-    MailReport,
-    RehearseInput,
-    ReleaseInput,
-    RenderedPicture,
-    RenderInput,
-    SaveWatermarkInput,
-    SegmentedPerson,
-    SegmentPersonInput,
-    SendMailInput,
-    SettleInput,
-    SweepInput,
-    SweepReport,
-    TryOnOutcome,
-    WatermarkedPicture,
-    WatermarkInput,
-    WatermarkSetting,
-)
-from workflows.products.contracts import (
-    CleanUpRegistrationInput,
-    CopiedPictures,
-    CopyPicturesInput,
-    RecordedRows,
-    RecordRowsInput,
-    SavedProduct,
-    SaveProductInput,
-    TakenUpRows,
-    TakeUpRowsInput,
-)
+# Not `from workflows.backfills import contracts`: the workflows' sandbox would load that a second time.
+import workflows.backfills.contracts as backfills
+import workflows.contracts as models
+import workflows.products.contracts as products
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 
 CANCELLATION_DELAY = timedelta(seconds=2)
 """Workers pass on heartbeats at least this often; an activity learns of its cancellation in the answer to one."""
 
-# Retrying a model of ours that does not validate, or a payload that is too large, repeats the same mistake.
-_NEVER_RETRIED = ["ValidationError", "PayloadsTooLarge"]
 
-# Steps that write objects: a run that ends early waits until they have stopped, or they would write after its clean-up.
-_STOPPED_FIRST = ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+def _budget(
+    seconds: float,
+    *,
+    in_all: timedelta | None = None,
+    heartbeat: float | None = None,
+    stopped_first: bool = False,
+    attempts: int = 0,
+    first_wait: float = 1.0,
+    longest_wait: float | None = None,
+) -> ActivityConfig:
+    """The time and the tries of a step.
 
-DOWNLOAD = ActivityConfig(
-    # Two downloads of 10 s (front and back) with a redirect or two, then decoding.
-    start_to_close_timeout=timedelta(seconds=40),
-    # A killed worker is noticed this much later.
-    heartbeat_timeout=timedelta(seconds=10),
-    cancellation_type=_STOPPED_FIRST,
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_attempts=3,
-        maximum_interval=timedelta(seconds=5),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
+    Args:
+        seconds: For one attempt.
+        in_all: For all attempts and the waits between them.
+        heartbeat: Seconds without one after which a worker is taken for dead.
+        stopped_first: It writes objects: a run that ends early waits until it has stopped, or it would write after the
+            run's clean-up.
+        attempts: How many; 0 for as many as there is time for.
+        first_wait: Seconds before the second attempt; doubled every time.
+        longest_wait: Seconds that this grows to.
+    """
+    options = ActivityConfig(
+        start_to_close_timeout=timedelta(seconds=seconds),
+        retry_policy=RetryPolicy(
+            initial_interval=timedelta(seconds=first_wait),
+            maximum_interval=None if longest_wait is None else timedelta(seconds=longest_wait),
+            maximum_attempts=attempts,
+            # Retrying a model of ours that does not validate, or a payload that is too large, repeats the mistake.
+            non_retryable_error_types=["ValidationError", "PayloadsTooLarge"],
+        ),
+    )
+    if in_all is not None:
+        options["schedule_to_close_timeout"] = in_all
+    if heartbeat is not None:
+        options["heartbeat_timeout"] = timedelta(seconds=heartbeat)
+    if stopped_first:
+        options["cancellation_type"] = ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+    return options
 
-INFERENCE = ActivityConfig(
-    # Four garments on a slow CPU, or a diffusion model's four passes; a heartbeat comes with every stage.
-    start_to_close_timeout=timedelta(seconds=180),
-    # A worker that was killed is noticed this long after its last stage began.
-    heartbeat_timeout=timedelta(seconds=15),
-    # A deploy in mid-render costs one attempt, so there have to be more.
-    cancellation_type=_STOPPED_FIRST,
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_attempts=4,
-        maximum_interval=timedelta(seconds=10),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
 
-PICTURE_WORK = ActivityConfig(
-    # Decode, stamp and encode one picture of at most 50 megapixels. A store or a database that is away for half a
-    # minute must not lose a picture that is drawn already, hence the many attempts.
-    start_to_close_timeout=timedelta(seconds=30),
-    heartbeat_timeout=timedelta(seconds=10),
-    cancellation_type=_STOPPED_FIRST,
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_attempts=10,
-        maximum_interval=timedelta(seconds=5),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
+# Two downloads of 10 s (front and back) with a redirect or two, then decoding.
+DOWNLOAD = _budget(40, heartbeat=10, stopped_first=True, attempts=3, first_wait=0.5, longest_wait=5)
+# Four garments on a slow CPU, or a diffusion model's four passes; a heartbeat comes with every stage, and a worker that
+# was killed is noticed 15 s after its last one began. A deploy in mid-render costs one attempt, so there are more.
+INFERENCE = _budget(180, heartbeat=15, stopped_first=True, attempts=4, first_wait=0.5, longest_wait=10)
+# Decode, stamp and encode one picture of at most 50 megapixels. A store or a database that is away for half a minute
+# must not lose a picture that is drawn already, hence the many attempts.
+PICTURE_WORK = _budget(30, heartbeat=10, stopped_first=True, attempts=10, first_wait=0.5, longest_wait=5)
+# One transaction; a database that is away for a while must not lose the job, so it is tried until the run's own time
+# is up.
+BOOKKEEPING = _budget(10, first_wait=0.2, longest_wait=10)
+# After three minutes the purge does it; the run should not stay open for it.
+CLEANING = _budget(20, in_all=timedelta(minutes=3), longest_wait=20)
+# A download of 10 s, front and back side by side, then decoding; the caller who registers waits for it.
+COPYING = _budget(20, in_all=timedelta(seconds=24), heartbeat=10, stopped_first=True, attempts=2, first_wait=0.5)
+# One transaction, with a caller who waits.
+SAVING = _budget(8, in_all=timedelta(seconds=10), first_wait=0.2, longest_wait=2)
+# What is left then, the daily sweep deletes.
+TIDYING = _budget(4, attempts=1)
+# Up to a few hundred rows and as many objects; the next round does what this one did not reach.
+SWEEPING = _budget(50, attempts=1)
+# Two minutes of pages, and one of each kind beyond them; less than the run's own five.
+PURGING = _budget(240, heartbeat=30, attempts=1)
+# A listing of every product's pictures, account by account. The first try finds what nothing refers to, and fails; the
+# second, two minutes later, deletes.
+LONG_SWEEPING = _budget(1200, heartbeat=30, attempts=2)
+# Tens of thousands of rows read and judged, and a few hundred pages written. A store or a database that is away delays
+# it; what no try helps must not try for ever.
+PLANNING = _budget(900, in_all=timedelta(hours=6), heartbeat=30, longest_wait=60)
+# A few pictures read and looked into, one transaction; or a picture copied. A store or a database that is away delays
+# items; one that no try helps must not hold up the others for ever.
+ITEM_WORK = _budget(60, in_all=timedelta(hours=2), first_wait=0.5, longest_wait=30)
+# A page or two read and written.
+RECORDING = _budget(60, first_wait=0.5, longest_wait=30)
+# Thousands of objects and rows. What is away delays it: nobody waits, and it must not be left half done.
+ERASING = _budget(1800, heartbeat=30, longest_wait=60)
+# Connecting, signing in and handing over: a few answers of a server, for each of which there is a setting. A server
+# that is away, or one that makes strangers wait, gets it later.
+MAILING = _budget(180, in_all=timedelta(days=1), first_wait=2, longest_wait=900)
+# Sums over the whole ledger, which only grows.
+CHECKING = _budget(1800, attempts=2)
 
-BOOKKEEPING = ActivityConfig(
-    # One transaction; a database that is away for a while must not lose the job, so it is tried until the
-    # run's own time is up.
-    start_to_close_timeout=timedelta(seconds=10),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=200),
-        maximum_interval=timedelta(seconds=10),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-CLEANING = ActivityConfig(
-    start_to_close_timeout=timedelta(seconds=20),
-    # After that the purge does it; the run should not stay open for it.
-    schedule_to_close_timeout=timedelta(minutes=3),
-    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20)),
-)
-
-COPYING = ActivityConfig(
-    # A download of 10 s, front and back side by side, then decoding; the caller who registers waits for it.
-    start_to_close_timeout=timedelta(seconds=20),
-    schedule_to_close_timeout=timedelta(seconds=24),
-    heartbeat_timeout=timedelta(seconds=10),
-    cancellation_type=_STOPPED_FIRST,
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_attempts=2,
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-SAVING = ActivityConfig(
-    # One transaction.
-    start_to_close_timeout=timedelta(seconds=8),
-    schedule_to_close_timeout=timedelta(seconds=10),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=200),
-        maximum_interval=timedelta(seconds=2),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-TIDYING = ActivityConfig(
-    # What is left then, the daily sweep deletes.
-    start_to_close_timeout=timedelta(seconds=4),
-    retry_policy=RetryPolicy(maximum_attempts=1),
-)
-
-SWEEPING = ActivityConfig(
-    # Up to a few hundred rows and as many objects; the next round does what this one did not reach.
-    start_to_close_timeout=timedelta(seconds=50),
-    retry_policy=RetryPolicy(maximum_attempts=1),
-)
-
-PURGING = ActivityConfig(
-    # Two minutes of pages, and one of each kind beyond them; less than the run's own five.
-    start_to_close_timeout=timedelta(minutes=4),
-    heartbeat_timeout=timedelta(seconds=30),
-    retry_policy=RetryPolicy(maximum_attempts=1),
-)
-
-LONG_SWEEPING = ActivityConfig(
-    # A listing of every product's pictures, account by account. The first try finds what nothing refers to, and fails;
-    # the second, two minutes later, deletes.
-    start_to_close_timeout=timedelta(minutes=20),
-    heartbeat_timeout=timedelta(seconds=30),
-    retry_policy=RetryPolicy(maximum_attempts=2),
-)
-
-PLANNING = ActivityConfig(
-    # Tens of thousands of rows read and judged, and a few hundred pages written.
-    start_to_close_timeout=timedelta(minutes=15),
-    # A store or a database that is away delays it; what no try helps must not try for ever.
-    schedule_to_close_timeout=timedelta(hours=6),
-    heartbeat_timeout=timedelta(seconds=30),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(seconds=1),
-        maximum_interval=timedelta(minutes=1),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-ITEM_WORK = ActivityConfig(
-    # A few pictures read and looked into, one transaction; or a picture copied.
-    start_to_close_timeout=timedelta(seconds=60),
-    # A store or a database that is away delays items; one that no try helps must not hold up the others for ever.
-    schedule_to_close_timeout=timedelta(hours=2),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_interval=timedelta(seconds=30),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-RECORDING = ActivityConfig(
-    # A page or two read and written.
-    start_to_close_timeout=timedelta(seconds=60),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(milliseconds=500),
-        maximum_interval=timedelta(seconds=30),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-ERASING = ActivityConfig(
-    # Thousands of objects and rows. What is away delays it: nobody waits, and it must not be left half done.
-    start_to_close_timeout=timedelta(minutes=30),
-    heartbeat_timeout=timedelta(seconds=30),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(seconds=1),
-        maximum_interval=timedelta(minutes=1),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-MAILING = ActivityConfig(
-    # Connecting, signing in and handing over: a few answers of a server, for each of which there is a setting.
-    start_to_close_timeout=timedelta(minutes=3),
-    # A server that is away, or one that makes strangers wait, gets it later.
-    schedule_to_close_timeout=timedelta(days=1),
-    retry_policy=RetryPolicy(
-        initial_interval=timedelta(seconds=2),
-        maximum_interval=timedelta(minutes=15),
-        non_retryable_error_types=_NEVER_RETRIED,
-    ),
-)
-
-CHECKING = ActivityConfig(
-    # Sums over the whole ledger, which only grows.
-    start_to_close_timeout=timedelta(minutes=30),
-    retry_policy=RetryPolicy(maximum_attempts=2),
-)
-
-Input = TypeVar("Input", bound=Contract)
+Input = TypeVar("Input", bound=models.Contract)
 
 Output = TypeVar("Output")
 
@@ -266,15 +120,15 @@ class Step(Generic[Input, Output]):
         name: The activity's registered name.
         input_type: Its one argument.
         output_type: What it returns.
-        task_queue: Which workers run it.
         options: Its time budget.
+        task_queue: Which workers run it.
     """
 
     name: str
     input_type: type[Input]
     output_type: type[Output]
-    task_queue: str
     options: ActivityConfig
+    task_queue: str = CPU_QUEUE
 
     async def run(
         self,
@@ -284,13 +138,9 @@ class Step(Generic[Input, Output]):
         task_queue: str | None = None,
         budget: timedelta | None = None,
     ) -> Output:
-        """Run the step from inside a workflow.
+        """Run the step from inside a workflow, in another queue or time for one attempt than its own if need be.
 
-        Args:
-            argument: Its input.
-            summary: One line for people who read the run in the Temporal UI.
-            task_queue: Another queue than its own.
-            budget: Another time for one attempt than its own.
+        The summary is a line for people who read the run in the Temporal UI.
         """
         options: dict[str, Any] = {**self.options, "summary": summary}
         if budget is not None:
@@ -301,60 +151,38 @@ class Step(Generic[Input, Output]):
         return result
 
 
-FETCH_GARMENT = Step("fetch_garment", FetchGarmentInput, FetchedGarment, CPU_QUEUE, DOWNLOAD)
+FETCH_GARMENT = Step("fetch_garment", models.FetchGarmentInput, models.FetchedGarment, DOWNLOAD)
+SEGMENT_PERSON = Step(
+    "segment_person", models.SegmentPersonInput, models.SegmentedPerson, INFERENCE, task_queue=GPU_QUEUE
+)
+RENDER = Step("render", models.RenderInput, models.RenderedPicture, INFERENCE, task_queue=GPU_QUEUE)
+REHEARSE = Step("rehearse", models.RehearseInput, models.RenderedPicture, PICTURE_WORK)
+WATERMARK = Step("watermark", models.WatermarkInput, models.WatermarkedPicture, PICTURE_WORK)
+SETTLE = Step("settle", models.SettleInput, models.TryOnOutcome, BOOKKEEPING)
+RELEASE = Step("release", models.ReleaseInput, models.TryOnOutcome, BOOKKEEPING)
+CLEAN_UP = Step("clean_up", models.CleanUpInput, models.SweepReport, CLEANING)
 
-SEGMENT_PERSON = Step("segment_person", SegmentPersonInput, SegmentedPerson, GPU_QUEUE, INFERENCE)
+CHECK_LEDGER = Step("check_ledger", models.LedgerCheckInput, models.LedgerCheckReport, CHECKING)
+RECONCILE = Step("reconcile", models.SweepInput, models.SweepReport, SWEEPING)
+PURGE = Step("purge", models.SweepInput, models.SweepReport, PURGING)
+SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", models.SweepInput, models.SweepReport, LONG_SWEEPING)
 
-RENDER = Step("render", RenderInput, RenderedPicture, GPU_QUEUE, INFERENCE)
+FETCH_LOGO = Step("fetch_logo", models.FetchLogoInput, models.FetchedLogo, DOWNLOAD)
+SAVE_WATERMARK = Step("save_watermark", models.SaveWatermarkInput, models.WatermarkSetting, BOOKKEEPING)
+SEND_MAIL = Step("send_mail", models.SendMailInput, models.MailReport, MAILING)
+END_ACCOUNT_RUNS = Step("end_account_runs", models.ErasedAccount, models.ErasureReport, ERASING)
+DELETE_ACCOUNT_OBJECTS = Step("delete_account_objects", models.ErasedAccount, models.ErasureReport, ERASING)
+FORGET_ACCOUNT_ROWS = Step("forget_account_rows", models.ErasedAccount, models.ErasureReport, ERASING)
 
-REHEARSE = Step("rehearse", RehearseInput, RenderedPicture, CPU_QUEUE, PICTURE_WORK)
+COPY_PRODUCT_PICTURES = Step("copy_product_pictures", products.CopyPicturesInput, products.CopiedPictures, COPYING)
+SAVE_PRODUCT = Step("save_product", products.SaveProductInput, products.SavedProduct, SAVING)
+CLEAN_UP_REGISTRATION = Step("clean_up_registration", products.CleanUpRegistrationInput, models.SweepReport, TIDYING)
+TAKE_UP_ROWS = Step("take_up_rows", products.TakeUpRowsInput, products.TakenUpRows, RECORDING)
+RECORD_ROWS = Step("record_rows", products.RecordRowsInput, products.RecordedRows, RECORDING)
 
-WATERMARK = Step("watermark", WatermarkInput, WatermarkedPicture, CPU_QUEUE, PICTURE_WORK)
-
-SETTLE = Step("settle", SettleInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
-
-RELEASE = Step("release", ReleaseInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
-
-CLEAN_UP = Step("clean_up", CleanUpInput, SweepReport, CPU_QUEUE, CLEANING)
-
-CHECK_LEDGER = Step("check_ledger", LedgerCheckInput, LedgerCheckReport, CPU_QUEUE, CHECKING)
-
-RECONCILE = Step("reconcile", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
-
-PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, PURGING)
-
-FETCH_LOGO = Step("fetch_logo", FetchLogoInput, FetchedLogo, CPU_QUEUE, DOWNLOAD)
-
-SAVE_WATERMARK = Step("save_watermark", SaveWatermarkInput, WatermarkSetting, CPU_QUEUE, BOOKKEEPING)
-
-COPY_PRODUCT_PICTURES = Step("copy_product_pictures", CopyPicturesInput, CopiedPictures, CPU_QUEUE, COPYING)
-
-SAVE_PRODUCT = Step("save_product", SaveProductInput, SavedProduct, CPU_QUEUE, SAVING)
-
-PLAN_BACKFILL = Step("plan_backfill", PlanInput, BackfillPlan, CPU_QUEUE, PLANNING)
-
-ACCEPT_ITEM = Step("accept_item", AcceptItemInput, AcceptedItem, CPU_QUEUE, ITEM_WORK)
-
-AWAIT_JOB = Step("await_job", AwaitJobInput, TryOnOutcome, CPU_QUEUE, RECORDING)
-
-KEEP_RESULT = Step("keep_result", KeepResultInput, KeptResult, CPU_QUEUE, ITEM_WORK)
-
-RECORD_OUTCOMES = Step("record_outcomes", RecordInput, RecordReport, CPU_QUEUE, RECORDING)
-
-FINISH_BACKFILL = Step("finish_backfill", FinishInput, FinishReport, CPU_QUEUE, PLANNING)
-
-SEND_MAIL = Step("send_mail", SendMailInput, MailReport, CPU_QUEUE, MAILING)
-
-CLEAN_UP_REGISTRATION = Step("clean_up_registration", CleanUpRegistrationInput, SweepReport, CPU_QUEUE, TIDYING)
-
-END_ACCOUNT_RUNS = Step("end_account_runs", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
-
-DELETE_ACCOUNT_OBJECTS = Step("delete_account_objects", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
-
-FORGET_ACCOUNT_ROWS = Step("forget_account_rows", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
-
-TAKE_UP_ROWS = Step("take_up_rows", TakeUpRowsInput, TakenUpRows, CPU_QUEUE, RECORDING)
-
-RECORD_ROWS = Step("record_rows", RecordRowsInput, RecordedRows, CPU_QUEUE, RECORDING)
-
-SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", SweepInput, SweepReport, CPU_QUEUE, LONG_SWEEPING)
+PLAN_BACKFILL = Step("plan_backfill", backfills.PlanInput, backfills.BackfillPlan, PLANNING)
+ACCEPT_ITEM = Step("accept_item", backfills.AcceptItemInput, backfills.AcceptedItem, ITEM_WORK)
+AWAIT_JOB = Step("await_job", backfills.AwaitJobInput, models.TryOnOutcome, RECORDING)
+KEEP_RESULT = Step("keep_result", backfills.KeepResultInput, backfills.KeptResult, ITEM_WORK)
+RECORD_OUTCOMES = Step("record_outcomes", backfills.RecordInput, backfills.RecordReport, RECORDING)
+FINISH_BACKFILL = Step("finish_backfill", backfills.FinishInput, backfills.FinishReport, PLANNING)

@@ -1,4 +1,4 @@
-"""The workflows that schedules start; `workflows.schedules` says when."""
+"""The workflows that schedules start; `gateway.schedules` says when."""
 
 from __future__ import annotations
 

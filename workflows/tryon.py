@@ -32,7 +32,6 @@ with workflow.unsafe.imports_passed_through():
         ReleaseInput,
         RenderedPicture,
         RenderInput,
-        RenderReport,
         SegmentedPerson,
         SegmentPersonInput,
         SettleInput,
@@ -59,8 +58,7 @@ GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 
 ENDS = ("completed", "failed")
 
-MAIN_STAGES = ("rendering", "rehearsing", *ENDS)
-"""Those that take long, or stay."""
+MAIN_STAGES = ("rendering", "rehearsing", *ENDS)  # those that take long, or stay
 
 
 class TryOnOptions(TypedDict):
@@ -166,33 +164,21 @@ class TryOnWorkflow:
         rendered = await (self._draw(job) if job.rehearsal is None else self._rehearse(job, job.rehearsal))
         self._engine = rendered.report.engine
         self._enter("watermarking")
-        finished = await steps.WATERMARK.run(
-            WatermarkInput(
-                job_id=job.job_id,
-                account_id=job.account_id,
-                picture=rendered.picture,
-                trained=rendered.report.trained,
-            ),
-            "the JPEG for the customer",
-        )
+        drawn = job.part(WatermarkInput, picture=rendered.picture, trained=rendered.report.trained)
+        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer")
         self._enter("settling")
-        return await steps.SETTLE.run(
-            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(rendered.report)),
-            "completed and billed",
-        )
+        # The engine's report with the times of everything around it.
+        stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
+        report = rendered.report.model_copy(update={"timings_ms": {**rendered.report.timings_ms, **stages}})
+        settlement = SettleInput(job_id=job.job_id, result=finished.result, report=report)
+        return await steps.SETTLE.run(settlement, "completed and billed")
 
     async def _draw(self, job: TryOnInput) -> RenderedPicture:
         self._enter("preparing")
         segmented, garments = await self._prepare(job)
         self._enter("rendering")
         rendered = await steps.RENDER.run(
-            RenderInput(
-                job_id=job.job_id,
-                person=job.person,
-                person_map=segmented.person_map,
-                garments=garments,
-                seed=job.seed,
-            ),
+            job.part(RenderInput, person_map=segmented.person_map, garments=garments),
             " + ".join(garment.category for garment in garments),
             task_queue=gpu_queue(job.priority),
             budget=_gpu_budget(job),
@@ -205,7 +191,7 @@ class TryOnWorkflow:
         self._enter("rehearsing")
         if script.delay_seconds:
             await workflow.sleep(script.delay_seconds)
-        request = RehearseInput(job_id=job.job_id, person=job.person, error_code=script.error_code)
+        request = job.part(RehearseInput, error_code=script.error_code)
         return await steps.REHEARSE.run(request, script.error_code or "test key: no model is asked")
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
@@ -214,7 +200,7 @@ class TryOnWorkflow:
             async with asyncio.TaskGroup() as together:
                 person = together.create_task(
                     steps.SEGMENT_PERSON.run(
-                        SegmentPersonInput(job_id=job.job_id, person=job.person),
+                        job.part(SegmentPersonInput),
                         "person",
                         task_queue=gpu_queue(job.priority),
                         budget=_gpu_budget(job),
@@ -237,15 +223,10 @@ class TryOnWorkflow:
 
     async def _clean_up(self, job: TryOnInput) -> None:
         try:
-            await steps.CLEAN_UP.run(CleanUpInput(job_id=job.job_id), "inputs and intermediate pictures")
+            await steps.CLEAN_UP.run(job.part(CleanUpInput), "inputs and intermediate pictures")
         except ActivityError:
             # The job's outcome stands; the purge deletes what is left.
             workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id, "account_id": job.account_id})
-
-    def _full_report(self, report: RenderReport) -> RenderReport:
-        """The engine's report with the times of everything around it."""
-        stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
-        return report.model_copy(update={"timings_ms": {**report.timings_ms, **stages}})
 
     def _enter(self, stage: str) -> None:
         """Note where the run is, for the query, the UI's details and searches."""
@@ -260,14 +241,7 @@ class TryOnWorkflow:
             if self._error_code is not None and stage == "failed":
                 attributes.append(ERROR_ATTRIBUTE.value_set(self._error_code))
             workflow.upsert_search_attributes(attributes)
-        workflow.set_current_details(self._details())
-
-    def _details(self) -> str:
-        """Markdown that the Temporal UI shows above the history."""
-        lines = [f"**{self._stage}**" + (f": `{self._error_code}`" if self._error_code else "")]
+        lines = [f"**{stage}**" + (f": `{self._error_code}`" if self._error_code else "")]
         lines += [f"- {name}: {milliseconds} ms" for name, milliseconds in self._stage_ms.items() if name != "accepted"]
-        if self._engine:
-            lines.append(f"- engine: {self._engine}")
-        if self._fault:
-            lines.append(f"- fault: {self._fault}")
-        return "\n".join(lines)
+        lines += [f"- {what}: {said}" for what, said in (("engine", self._engine), ("fault", self._fault)) if said]
+        workflow.set_current_details("\n".join(lines))  # Markdown that the Temporal UI shows above the history

@@ -17,7 +17,7 @@ from api.parts import parts_of
 from domain.errors import sentence_of
 from domain.jobs import job_history
 from domain.jobs.job_history import Day
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 
 HEIGHT, PITCH, BAR = 100.0, 10.0, 7.0
 """Units of the drawing: its height, from one bar to the next, and how wide a bar is. Both axes are stretched to fit."""

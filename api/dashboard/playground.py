@@ -35,7 +35,7 @@ from domain.errors import TryOnError
 from domain.jobs import job_history, jobs
 from domain.money import quota
 from domain.money.plans import PlanBook
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
 from imaging.data_uri import encode_data_uri_bytes

@@ -28,7 +28,7 @@ from domain.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
 from gateway.calls import AlreadyRunningError, TemporalAwayError
 from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits
-from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
+from intake.pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, pages_of, read_outcomes
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutcome
 
@@ -266,7 +266,7 @@ class ImportService:
             skipped=file.bad,
             ignored_columns=file.ignored_columns,
         )
-        for number, page in enumerate(row_pages(file.good)):
+        for number, page in enumerate(pages_of(file.good, PAGE_ROWS)):
             await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
         await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
 
@@ -290,7 +290,7 @@ class ImportService:
             data = await self._parts.store.get(import_page_key(self._account, import_id, "outcomes", page))
         except ObjectMissingError:
             return ()
-        return list(read_row_outcomes(data).values())
+        return list(read_outcomes(data, RowOutcome).values())
 
     async def _state(self, import_id: str) -> str:
         """Whether an import that is not done goes on: only the newest one may, and its run tells."""

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from api.parts import ApiParts
 from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
-from domain.jobs import backfills, jobs, retention
+from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from gateway.calls import TemporalAwayError
@@ -102,7 +102,7 @@ class AccountJobs:
         def end(session: Session) -> tuple[bool, Sequence[str]]:
             now = datetime.now(UTC)
             cancelled = jobs.fail_job(session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=now)
-            retention.end_access(session, job_id=job.id, now=now)
+            jobs.end_access(session, job_id=job.id, now=now)
             return cancelled, backfills.forget_results_of(session, job_id=job.id)
 
         cancelled, kept = await self._parts.database.write(end)
@@ -111,7 +111,7 @@ class AccountJobs:
         await self._forget_inputs(job.id)
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
-        await self._parts.database.write(retention.forget_results, job_ids=[job.id])
+        await self._parts.database.write(jobs.forget_results, job_ids=[job.id])
 
     async def _find(self, job_id: str) -> Job:
         try:

@@ -12,12 +12,12 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
-from domain.tables import IdempotencyKey
+from domain.tables import IdempotencyKey, rows_changed
 
 LONGEST_KEY = 255
 REMEMBERED = timedelta(hours=24)
@@ -27,11 +27,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to accept a job under a key.
-
-    Attributes:
-        token: Tells this claim from another one for the same key.
-    """
+    """The right to accept a job under a key; the token tells it from another claim of the same key."""
 
     account_id: uuid.UUID
     key: str
@@ -41,14 +37,9 @@ class Claim:
 def claim_key(
     session: Session, *, account_id: uuid.UUID, key: str, fingerprint: str, now: datetime
 ) -> Claim | uuid.UUID:
-    """Claim a key for a request.
+    """Claim a key for a request, in a transaction of its own.
 
-    Args:
-        session: A transaction of its own.
-        account_id: Keys of different accounts have nothing to do with each other.
-        key: What the client sent.
-        fingerprint: 64 hexadecimal digits over everything that makes the request this one.
-        now: Decides what is forgotten and which claims are given up.
+    The fingerprint has 64 hexadecimal digits over everything that makes the request this one.
 
     Returns:
         The claim, or the job that was accepted under the key before.
@@ -56,18 +47,12 @@ def claim_key(
     Raises:
         TryOnError: ``idempotency_mismatch``, ``idempotency_in_progress``.
     """
-    row = session.scalar(
-        select(IdempotencyKey)
-        .where(IdempotencyKey.account_id == account_id, IdempotencyKey.key == key)
-        .with_for_update()
-    )
+    row = session.get(IdempotencyKey, (account_id, key), with_for_update=True)
     claim = Claim(account_id, key, uuid.uuid4())
     if row is None:
-        session.add(
-            IdempotencyKey(
-                account_id=account_id, key=key, fingerprint=fingerprint, claim=claim.token, claimed_at=now, job_id=None
-            )
-        )
+        row = IdempotencyKey(account_id=account_id, key=key, job_id=None)
+        row.fingerprint, row.claim, row.claimed_at = fingerprint, claim.token, now
+        session.add(row)
         try:
             session.flush()
         except IntegrityError:  # another request was first by a moment
@@ -89,14 +74,7 @@ def complete_claim(session: Session, claim: Claim, *, job_id: uuid.UUID) -> None
     Raises:
         TryOnError: ``idempotency_in_progress``: the claim was taken over.
     """
-    completed = session.execute(
-        update(IdempotencyKey)
-        .where(*_held(claim))
-        .values(job_id=job_id)
-        .returning(IdempotencyKey.key)
-        .execution_options(synchronize_session=False)
-    )
-    if completed.scalar_one_or_none() is None:
+    if not rows_changed(session, update(IdempotencyKey).where(*_held(claim)).values(job_id=job_id)):
         raise TryOnError("idempotency_in_progress", retry_after=1)
 
 
@@ -107,10 +85,7 @@ def give_up_claim(session: Session, claim: Claim) -> None:
 
 def forget_old_keys(session: Session, *, now: datetime) -> int:
     """Delete what no longer counts; returns how many there were."""
-    forgotten = session.scalars(
-        delete(IdempotencyKey).where(IdempotencyKey.claimed_at <= now - REMEMBERED).returning(IdempotencyKey.key)
-    )
-    return len(forgotten.all())
+    return rows_changed(session, delete(IdempotencyKey).where(IdempotencyKey.claimed_at <= now - REMEMBERED))
 
 
 def _held(claim: Claim) -> tuple[ColumnElement[bool], ...]:

@@ -36,13 +36,11 @@ _KEY = re.compile(r"vto_(live|test)_[A-Za-z0-9_-]{43}")
 
 _SHORTEST_PEPPER = 32
 
-MARK = ":"
-"""Between the id of a pepper and the digits of a digest under it; no hexadecimal digit."""
+MARK = ":"  # between the id of a pepper and the digits of a digest under it; no hexadecimal digit
 
 _ID_DIGITS = 8
 
-_PEPPER_ID_OF = "the id of this pepper"
-"""No API key, so that the id tells nothing of one."""
+_PEPPER_ID_OF = "the id of this pepper"  # no API key, so that the id tells nothing of one
 
 
 class KeyDigester:
@@ -55,11 +53,7 @@ class KeyDigester:
     """
 
     def __init__(self, pepper: str, previous: Sequence[str] = ()) -> None:
-        """Take the peppers.
-
-        Args:
-            pepper: What new digests are made with.
-            previous: Others whose digests are still found.
+        """Make new digests with ``pepper``, and find those of ``previous`` ones too.
 
         Raises:
             ValueError: One of them is too short to be a secret.
@@ -113,7 +107,6 @@ class KeyOwner:
     Attributes:
         mode: ``live``, or ``test`` for calls that cost nothing and draw nothing.
         last_used_at: When the key was last seen, to the minute.
-        blocked: Whether the account is refused.
         new_digest: What the key's digest has to be replaced by, if it is not under the current pepper.
     """
 
@@ -133,22 +126,10 @@ def looks_like_key(text: str) -> bool:
 def create_key(
     session: Session, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"] = LIVE
 ) -> tuple[ApiKey, str]:
-    """Add a key of 256 random bits.
-
-    Returns:
-        The row, and the key itself, which exists nowhere else from here on.
-    """
+    """Add a key of 256 random bits; returns the row and the key itself, which exists nowhere else from here on."""
     key = f"vto_{mode}_{secrets.token_urlsafe(32)}"
-    row = ApiKey(
-        id=uuid.uuid4(),
-        account_id=account_id,
-        mode=mode,
-        digest=digester.digest(key),
-        prefix=key[:SHOWN_PREFIX],
-        last_four=key[-4:],
-        created_at=datetime.now(UTC),
-        revoked_at=None,
-    )
+    row = ApiKey(id=uuid.uuid4(), account_id=account_id, mode=mode, digest=digester.digest(key))
+    row.prefix, row.last_four, row.created_at = key[:SHOWN_PREFIX], key[-4:], datetime.now(UTC)
     session.add(row)
     session.flush()
     return row, key
@@ -166,15 +147,9 @@ def find_owner(session: Session, digester: KeyDigester, *, key: str) -> KeyOwner
     ).one_or_none()
     if row is None or not any(hmac.compare_digest(row.ApiKey.digest, each) for each in accepted):
         return None
-    found = row.ApiKey
-    return KeyOwner(
-        found.id,
-        found.account_id,
-        found.mode,
-        found.last_used_at,
-        row.blocked_at is not None,
-        None if digester.is_current(found.digest) else digester.digest(key),
-    )
+    found, blocked = row.ApiKey, row.blocked_at is not None
+    new_digest = None if digester.is_current(found.digest) else digester.digest(key)
+    return KeyOwner(found.id, found.account_id, found.mode, found.last_used_at, blocked, new_digest)
 
 
 def note_use(session: Session, *, key_id: uuid.UUID, now: datetime) -> None:
@@ -216,12 +191,7 @@ def find_key(session: Session, *, account_id: uuid.UUID, key_id: uuid.UUID) -> A
 
 
 def revoke_key(session: Session, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None) -> ApiKey:
-    """Refuse this key from now on.
-
-    Args:
-        session: The transaction.
-        key_id: Which.
-        account_id: The one account whose key it may be; None for operators, who may revoke any.
+    """Refuse this key from now on, if it is this account's; operators name no account and may revoke any.
 
     Raises:
         ValueError: There is no such key.
@@ -236,13 +206,7 @@ def revoke_key(session: Session, *, key_id: uuid.UUID, account_id: uuid.UUID | N
 def replace_key(
     session: Session, digester: KeyDigester, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None
 ) -> tuple[ApiKey, str]:
-    """Revoke a key and make another like it, both or neither.
-
-    Args:
-        session: The transaction.
-        digester: For the new one.
-        key_id: The old one.
-        account_id: As in `revoke_key`.
+    """Revoke a key and make another like it, both or neither; ``account_id`` as in `revoke_key`.
 
     Raises:
         ValueError: There is no such key, or it is revoked already.
@@ -250,7 +214,7 @@ def replace_key(
     old = session.scalar(_key(key_id, account_id).with_for_update())
     if old is None or old.revoked_at is not None:
         raise ValueError(f"there is no key {key_id} in use")
-    revoke_key(session, key_id=key_id)
+    old.revoked_at = datetime.now(UTC)
     return create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)
 
 
@@ -261,12 +225,7 @@ def _key(key_id: uuid.UUID, account_id: uuid.UUID | None) -> Select[ApiKey]:
 
 @dataclass(frozen=True)
 class PepperCount:
-    """Keys in use by the pepper that their digests are made with.
-
-    Attributes:
-        current: Those that need nothing.
-        waiting: Those that move to the current pepper when they are used next, the least recently used first.
-    """
+    """Keys in use that need nothing, and those that move to the current pepper at their next use, the idlest first."""
 
     current: int
     waiting: Sequence[ApiKey]

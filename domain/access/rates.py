@@ -16,18 +16,14 @@ from sqlalchemy.orm import Session
 
 from domain.tables import RateWindow, insert_unless_there
 
-Clock = Callable[[], float]
-"""Unix time in seconds, as `time.time` tells it."""
+Clock = Callable[[], float]  # Unix time in seconds, as `time.time` tells it
 
 
 @dataclass(frozen=True)
 class RatePolicy:
-    """So many requests in any window of so many seconds.
+    """So many requests, at least 1, in any window of so many seconds, at least 1.
 
-    Attributes:
-        name: What tells it from other policies, in the table and in headers; up to 32 letters, digits and dashes.
-        requests: At least 1.
-        window_seconds: At least 1.
+    Its name tells it from other policies, in the table and in headers: up to 32 letters, digits and dashes.
     """
 
     name: str
@@ -58,13 +54,8 @@ def admit(stamps: Sequence[float], policy: RatePolicy, now: float) -> tuple[Rate
     for longer than a window, and nobody gains a request by it. For that, the second value has to be kept even when
     the request is refused.
 
-    Args:
-        stamps: Unix times in seconds of the requests admitted so far, oldest first.
-        policy: What is allowed.
-        now: Unix time in seconds.
-
     Returns:
-        The verdict, and the stamps to keep, oldest first.
+        The verdict, and the stamps to keep: Unix times in seconds, oldest first, like those handed in.
     """
     kept = [min(stamp, now) for stamp in stamps if stamp + policy.window_seconds > now]
     admitted = len(kept) < policy.requests

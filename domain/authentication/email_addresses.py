@@ -1,11 +1,20 @@
-"""Addresses of mail: which are taken at sign-up, in which spelling they are kept, and which belong to one mailbox."""
+"""Addresses of mail: which are taken at sign-up, in which spelling they are kept, and which belong to one mailbox.
+
+There is one trial for each mailbox.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
-GMAIL, GMAIL_NAMES = "gmail.com", ("gmail.com", "googlemail.com")
-"""There, dots before the ``@`` mean nothing."""
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from domain.access.keys import KeyDigester
+from domain.tables import TrialTaken, insert_unless_there
+
+GMAIL, GMAIL_NAMES = "gmail.com", ("gmail.com", "googlemail.com")  # there, dots before the ``@`` mean nothing
 
 _ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
@@ -56,3 +65,18 @@ def mailbox_of(email: str) -> str:
     local, _, host = spelling(email).rpartition("@")
     local = local.partition("+")[0] or local
     return f"{local.replace('.', '')}@{GMAIL}" if host in GMAIL_NAMES else f"{local}@{host}"
+
+
+def take_trial(session: Session, digester: KeyDigester, *, email: str, now: datetime) -> bool:
+    """Note that the mailbox of this address has its trial; says whether it is the first.
+
+    It is remembered beyond the account, as a keyed digest that tells nothing about the address.
+    Where two addresses of one mailbox are verified at the same moment, one of them is first. A mailbox that had its
+    trial under a pepper that is not accepted any more is forgotten.
+    """
+    text = f"trial of {mailbox_of(email)}"
+    if session.scalar(select(TrialTaken.digest).where(TrialTaken.digest.in_(digester.accepted(text)))):
+        return False
+    row = {"digest": digester.digest(text), "taken_at": now}
+    statement = insert_unless_there(session, TrialTaken, row).returning(TrialTaken.digest)
+    return session.execute(statement).scalar_one_or_none() is not None

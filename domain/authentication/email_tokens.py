@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from domain.authentication.sessions import digest_of, new_token
 from domain.money.quota import lock_account
-from domain.tables import EmailToken
+from domain.tables import EmailToken, rows_changed
 
 
 class Purpose(StrEnum):
@@ -52,13 +52,9 @@ def make_token(session: Session, *, purpose: Purpose, account_id: uuid.UUID, ema
 
 def look_at(session: Session, *, purpose: Purpose, token: str, now: datetime) -> EmailToken | None:
     """What a link stands for, without using it up; ``None`` if it is unknown, used or too old."""
-    return session.scalar(
-        select(EmailToken).where(
-            EmailToken.digest == digest_of(token),
-            EmailToken.purpose == purpose.value,
-            EmailToken.expires_at > now,
-        )
-    )
+    digest = digest_of(token)
+    held = (EmailToken.digest == digest, EmailToken.purpose == purpose.value, EmailToken.expires_at > now)
+    return session.scalar(select(EmailToken).where(*held))
 
 
 def use_up(session: Session, *, purpose: Purpose, token: str, now: datetime) -> tuple[uuid.UUID, str] | None:
@@ -70,36 +66,16 @@ def use_up(session: Session, *, purpose: Purpose, token: str, now: datetime) -> 
     if found is None:
         return None
     lock_account(session, account_id=found.account_id)
-    used = session.execute(
-        delete(EmailToken)
-        .where(
-            EmailToken.digest == digest_of(token),
-            EmailToken.purpose == purpose.value,
-            EmailToken.expires_at > now,
-        )
-        .returning(EmailToken.account_id, EmailToken.email)
-        .execution_options(synchronize_session=False)
-    )
-    row = used.one_or_none()
-    return None if row is None else (row.account_id, row.email)
+    used = rows_changed(session, delete(EmailToken).where(EmailToken.digest == found.digest))
+    return (found.account_id, found.email) if used else None
 
 
 def drop_tokens(session: Session, *, account_id: uuid.UUID, purpose: Purpose | None = None) -> None:
     """Make the account's links useless: those of a kind, or all of them."""
     kind = () if purpose is None else (EmailToken.purpose == purpose.value,)
-    session.execute(
-        delete(EmailToken)
-        .where(EmailToken.account_id == account_id, *kind)
-        .execution_options(synchronize_session=False)
-    )
+    rows_changed(session, delete(EmailToken).where(EmailToken.account_id == account_id, *kind))
 
 
 def delete_expired(session: Session, *, now: datetime) -> int:
     """Forget links that are too old; returns how many there were."""
-    expired = session.scalars(
-        delete(EmailToken)
-        .where(EmailToken.expires_at <= now)
-        .returning(EmailToken.digest)
-        .execution_options(synchronize_session=False)
-    )
-    return len(expired.all())
+    return rows_changed(session, delete(EmailToken).where(EmailToken.expires_at <= now))

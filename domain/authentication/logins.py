@@ -1,4 +1,4 @@
-"""How an owner gets into the dashboard: signing up, confirming the address, signing in, choosing a new password.
+"""How an owner gets into the dashboard: signing up, confirming the address, signing in, another password or address.
 
 Nothing here tells the caller whether an address has an account: what there is to say goes to the address. Hashes
 are made outside of transactions (`domain.authentication.passwords`), which would hold up everybody else meanwhile.
@@ -13,31 +13,21 @@ from datetime import datetime
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from domain import mails
 from domain.access.keys import KeyDigester
 from domain.accounts import create_account, find_account_by_email
-from domain.authentication import email_tokens, sessions, trials
+from domain.authentication import email_tokens, sessions
+from domain.authentication.email_addresses import take_trial
 from domain.authentication.email_tokens import Purpose
-from domain.mails import (
-    Letterhead,
-    have_account_letter,
-    password_changed_letter,
-    reset_letter,
-    verify_letter,
-    write_mail,
-)
+from domain.mails import Letterhead, write_mail
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account
-from domain.tables import Account, Login
+from domain.tables import Account, Login, rows_changed
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a password is compared with.
-
-    Attributes:
-        password_hash: ``None`` where no password was ever chosen.
-        verified: Whether mail to the address has been shown to arrive.
-    """
+    """What a password is compared with, if one was ever chosen; and whether mail to the address is known to arrive."""
 
     account_id: uuid.UUID
     password_hash: str | None = field(repr=False)
@@ -86,7 +76,7 @@ def sign_up(
         account = lock_account(session, account_id=account.id)
         login = session.get(Login, account.id)
         if login is None or login.password_hash is None or login.verified_at is not None:
-            write_mail(session, have_account_letter(head), to=email, account_id=account.id, now=now)
+            write_mail(session, mails.have_account_letter(head), to=email, account_id=account.id, now=now)
             return
         login.password_hash, login.created_at = password_hash, now
         if account.plan == plan:
@@ -106,7 +96,9 @@ def mail_verification(session: Session, plans: PlanBook, head: Letterhead, *, ac
         if plan.trial_days is not None
         else ""
     )
-    write_mail(session, verify_letter(head, token=token, trial=trial), to=account.email, account_id=account.id, now=now)
+    write_mail(
+        session, mails.verify_letter(head, token=token, trial=trial), to=account.email, account_id=account.id, now=now
+    )
 
 
 def verify(session: Session, plans: PlanBook, digester: KeyDigester, *, account_id: uuid.UUID, now: datetime) -> bool:
@@ -120,7 +112,7 @@ def verify(session: Session, plans: PlanBook, digester: KeyDigester, *, account_
     if login.verified_at is not None:
         return account.custom_included != 0
     login.verified_at = now
-    first = trials.take_trial(session, digester, email=account.email, now=now)
+    first = take_trial(session, digester, email=account.email, now=now)
     signed_up = login.password_hash is not None  # as opposed to an account that an operator has made for somebody
     if not first and signed_up and plans.get(account.plan).trial_days is not None:
         account.custom_included = 0
@@ -139,26 +131,14 @@ def sign_in(
 ) -> str | None:
     """Open a session for somebody whose password fitted.
 
-    Args:
-        session: A transaction.
-        credentials: What it fitted to.
-        address: Where the browser is.
-        user_agent: What it calls itself.
-        now: When.
-        new_hash: The same password under the parameters of today, where the hash was made with older ones.
+    ``new_hash`` is of the same password under the parameters of today, where the hash was made with older ones.
 
     Returns:
         The token for its cookie; ``None`` if the password was changed in this very moment.
     """
     kept = credentials.password_hash if new_hash is None else new_hash
-    still = session.scalar(
-        update(Login)
-        .where(Login.account_id == credentials.account_id, Login.password_hash == credentials.password_hash)
-        .values(password_hash=kept)
-        .returning(Login.account_id)
-        .execution_options(synchronize_session=False)
-    )
-    if still is None:
+    same = (Login.account_id == credentials.account_id, Login.password_hash == credentials.password_hash)
+    if not rows_changed(session, update(Login).where(*same).values(password_hash=kept)):
         return None
     return sessions.open_session(
         session, account_id=credentials.account_id, address=address, user_agent=user_agent, now=now
@@ -171,7 +151,7 @@ def ask_for_reset(session: Session, head: Letterhead, *, email: str, now: dateti
     if account is None or account.erased_at is not None:
         return
     token = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account.id, email=account.email, now=now)
-    write_mail(session, reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)
+    write_mail(session, mails.reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)
 
 
 def reset(
@@ -225,5 +205,48 @@ def change_password(
     session.get_one(Login, account_id).password_hash = password_hash
     email_tokens.drop_tokens(session, account_id=account_id)
     sessions.end_sessions(session, account_id=account_id, but=session_id)
-    write_mail(session, password_changed_letter(head), to=account.email, account_id=account_id, now=now)
+    write_mail(session, mails.password_changed_letter(head), to=account.email, account_id=account_id, now=now)
     return sessions.renew_session(session, session_id=session_id)
+
+
+def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID, new_email: str, now: datetime) -> None:
+    """Mail a link to the new address, and word of it to the present one.
+
+    An address that has an account is told that instead, and the person who asked learns nothing of it.
+
+    The owner has shown the password, and ``new_email`` is from `domain.authentication.email_addresses.address_to_keep`.
+    """
+    account = lock_account(session, account_id=account_id)
+    if find_account_by_email(session, email=new_email) is None:
+        token = email_tokens.make_token(
+            session, purpose=Purpose.CHANGE, account_id=account_id, email=new_email, now=now
+        )
+        write_mail(session, mails.change_letter(head, token=token), to=new_email, account_id=account_id, now=now)
+    else:
+        write_mail(session, mails.have_account_letter(head), to=new_email, account_id=None, now=now)
+    letter = mails.change_asked_letter(head, new_email=new_email)
+    write_mail(session, letter, to=account.email, account_id=account_id, now=now)
+
+
+def change_address(session: Session, digester: KeyDigester, head: Letterhead, *, token: str, now: datetime) -> bool:
+    """Carry a change out with a mailed link; says whether the link was worth anything.
+
+    All mailed links of the account are worth nothing afterwards. The new mailbox has had its trial with this account.
+
+    Raises:
+        IntegrityError: The new address has just become somebody else's; nothing was changed.
+    """
+    used = email_tokens.use_up(session, purpose=Purpose.CHANGE, token=token, now=now)
+    if used is None:
+        return False
+    account_id, new_email = used
+    account = lock_account(session, account_id=account_id)
+    if find_account_by_email(session, email=new_email) is not None:
+        return False
+    old_email, account.email = account.email, new_email
+    session.flush()
+    take_trial(session, digester, email=new_email, now=now)
+    email_tokens.drop_tokens(session, account_id=account_id)
+    letter = mails.changed_letter(head, new_email=new_email)
+    write_mail(session, letter, to=old_email, account_id=account_id, now=now)
+    return True

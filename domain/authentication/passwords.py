@@ -18,11 +18,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 
-AT_ONCE = 2
-"""Hashes that one process works on at the same time; the others wait for their turn."""
+AT_ONCE = 2  # hashes that one process works on at the same time; the others wait for their turn
 
-SHORTEST, LONGEST = 10, 200
-"""Characters of a password."""
+SHORTEST, LONGEST = 10, 200  # characters of a password
 
 
 @cache
@@ -67,17 +65,14 @@ class Passwords:
 
     async def fits(self, password: str, kept: str | None) -> bool:
         """Whether it is the password that ``kept`` was made from; takes as long where nothing is kept."""
-        # What is longer than any password is not worth hashing.
-        fits = await self._compare(password[: LONGEST + 1], kept or self._nobodys)
+        async with self._slots:
+            # What is longer than any password is not worth hashing.
+            fits = await asyncio.to_thread(self._matches, password[: LONGEST + 1], kept or self._nobodys)
         return fits and kept is not None
 
     def is_current(self, kept: str) -> bool:
         """Whether the hash was made with the parameters of today."""
         return not self._hasher.check_needs_rehash(kept)
-
-    async def _compare(self, password: str, kept: str) -> bool:
-        async with self._slots:
-            return await asyncio.to_thread(self._matches, password, kept)
 
     def _matches(self, password: str, kept: str) -> bool:
         try:

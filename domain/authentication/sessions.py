@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from domain.tables import Account, Login, LoginSession
+from domain.tables import Account, Login, LoginSession, rows_changed
 
 LONGEST_ADDRESS, LONGEST_AGENT = 45, 200
 """Characters that are kept of where a browser is, and of what it calls itself."""
@@ -34,7 +34,6 @@ class SignedIn:
 
     Attributes:
         verified: Whether mail to the owner's address has been shown to arrive.
-        operator: Whether the owner runs the service.
         blocked_reason: Why the account is blocked; ``None`` where it is not.
         seen_at: When it was last used, to the minute.
     """
@@ -87,46 +86,29 @@ def find_session(
 ) -> SignedIn | None:
     """Whose session this is; ``None`` if it is unknown or over."""
     row = session.execute(
-        select(
-            LoginSession.id,
-            LoginSession.seen_at,
-            Account.id.label("account_id"),
-            Account.email,
-            Account.blocked_at,
-            Account.blocked_reason,
-            Login.verified_at,
-            Login.operator,
-        )
+        select(LoginSession.id, LoginSession.seen_at, Account, Login)
         .join(Account, Account.id == LoginSession.account_id)
         .join(Login, Login.account_id == LoginSession.account_id)
-        .where(
-            LoginSession.digest == digest_of(token),
-            LoginSession.seen_at > now - idle,
-            LoginSession.created_at > now - longest,
-            Account.erased_at.is_(None),
-        )
+        .where(LoginSession.digest == digest_of(token), *_in_use(now, idle, longest), Account.erased_at.is_(None))
     ).one_or_none()
     if row is None:
         return None
+    login, account = row.Login, row.Account
     return SignedIn(
-        row.id,
-        row.account_id,
-        row.email,
-        row.verified_at is not None,
-        row.operator,
-        None if row.blocked_at is None else row.blocked_reason or "",
-        row.seen_at,
+        session_id=row.id,
+        account_id=account.id,
+        email=account.email,
+        verified=login.verified_at is not None,
+        operator=login.operator,
+        blocked_reason=None if account.blocked_at is None else account.blocked_reason or "",
+        seen_at=row.seen_at,
     )
 
 
 def note_seen(session: Session, *, session_id: uuid.UUID, address: str, now: datetime) -> None:
     """Remember that the session was used, and from where."""
-    session.execute(
-        update(LoginSession)
-        .where(LoginSession.id == session_id)
-        .values(seen_at=now, address=address[:LONGEST_ADDRESS])
-        .execution_options(synchronize_session=False)
-    )
+    seen = {"seen_at": now, "address": address[:LONGEST_ADDRESS]}
+    rows_changed(session, update(LoginSession).where(LoginSession.id == session_id).values(seen))
 
 
 def list_sessions(
@@ -135,11 +117,7 @@ def list_sessions(
     """The account's sessions that are in use, the last used first."""
     return session.scalars(
         select(LoginSession)
-        .where(
-            LoginSession.account_id == account_id,
-            LoginSession.seen_at > now - idle,
-            LoginSession.created_at > now - longest,
-        )
+        .where(LoginSession.account_id == account_id, *_in_use(now, idle, longest))
         .order_by(LoginSession.seen_at.desc(), LoginSession.id)
     ).all()
 
@@ -169,14 +147,8 @@ def end_sessions(session: Session, *, account_id: uuid.UUID, but: uuid.UUID | No
 def renew_session(session: Session, *, session_id: uuid.UUID) -> str | None:
     """Give a session another token, whatever becomes of the old one; ``None`` if it has ended meanwhile."""
     token = new_token()
-    renewed = session.scalar(
-        update(LoginSession)
-        .where(LoginSession.id == session_id)
-        .values(digest=digest_of(token))
-        .returning(LoginSession.id)
-        .execution_options(synchronize_session=False)
-    )
-    return None if renewed is None else token
+    renewed = update(LoginSession).where(LoginSession.id == session_id).values(digest=digest_of(token))
+    return token if rows_changed(session, renewed) else None
 
 
 def delete_over(session: Session, *, now: datetime) -> int:
@@ -185,8 +157,9 @@ def delete_over(session: Session, *, now: datetime) -> int:
     return _end(session, or_(idle, LoginSession.created_at <= now - LONGEST_SESSION))
 
 
+def _in_use(now: datetime, idle: timedelta, longest: timedelta) -> tuple[ColumnElement[bool], ...]:
+    return LoginSession.seen_at > now - idle, LoginSession.created_at > now - longest
+
+
 def _end(session: Session, *which: ColumnElement[bool]) -> int:
-    ended = session.scalars(
-        delete(LoginSession).where(*which).returning(LoginSession.id).execution_options(synchronize_session=False)
-    )
-    return len(ended.all())
+    return rows_changed(session, delete(LoginSession).where(*which))

@@ -18,13 +18,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.tables import LoginThrottle, insert_unless_there
+from domain.tables import LoginThrottle, insert_unless_there, rows_changed
 
-SIGN_IN, MAIL = "sign-in", "mail"
-"""What is tried."""
+SIGN_IN, MAIL = "sign-in", "mail"  # what is tried
 
-_HALF = 32
-"""Hexadecimal digits of 64."""
+_HALF = 32  # hexadecimal digits of 64
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,7 @@ SIGN_IN_PER_PAIR = Limit(5, 10, timedelta(minutes=15), DAY)
 """For one address of mail from one network: 5 for somebody who mistypes, and then 10 + 96 in a day at most. What is
 tried from elsewhere does not count here, so nobody can lock out an owner whose network did nothing wrong."""
 
-SIGN_IN_PER_NETWORK = Limit(50, 100, timedelta(minutes=15), DAY)
-"""Behind one network may be a whole company."""
+SIGN_IN_PER_NETWORK = Limit(50, 100, timedelta(minutes=15), DAY)  # behind one network may be a whole company
 
 SIGN_IN_BY_STRANGERS = Limit(1000, 1005, timedelta(minutes=1), DAY)
 """For one address of mail from all networks together, and only those wait for it that have earned it: see
@@ -88,13 +85,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class SignInTries:
-    """What a try to sign in counts for.
-
-    Attributes:
-        pair: The address of mail, from this network.
-        network: Every address, from this network.
-        everywhere: The address, from every network.
-    """
+    """What a try to sign in counts for: its address and network together, the network, and the address."""
 
     pair: Subject
     network: Subject
@@ -127,14 +118,8 @@ def network_subject(digester: KeyDigester, what: str, limit: Limit, *, address: 
 def sign_in_wait(session: Session, tries: SignInTries, *, known_network: bool, now: datetime) -> int:
     """Count a try to sign in, unless it has to wait.
 
-    It waits for its own network's tries always. For those of all others only if the owner has not signed in from this
+    It waits for its own network's tries always. For those of all others only if the owner has no session from this
     network, and it has used up its clean tries or the whole address has seen too many of those.
-
-    Args:
-        session: A transaction.
-        tries: What is counted.
-        known_network: Whether the owner has a session from there.
-        now: When.
 
     Returns:
         Whole seconds to wait; 0 if the try may go on.
@@ -169,13 +154,7 @@ def seconds_to_wait(
 ) -> int:
     """Count a try for each subject, unless one of them has to wait: then nothing is counted.
 
-    Others with the same subject wait until the transaction ends.
-
-    Args:
-        session: A transaction.
-        subjects: What has to have had its wait.
-        now: When.
-        counted_too: More that is counted, and waited for by nobody here.
+    Nobody here waits for what is ``counted_too``. Others with the same subject wait until the transaction ends.
 
     Returns:
         Whole seconds to wait; 0 if the try may go on.
@@ -215,22 +194,13 @@ def forget_address(session: Session, digester: KeyDigester, *whats: str, email: 
     """Forget whatever was counted for an address of mail: its owner has shown to be its owner, or is gone."""
     for what in whats:
         for digest in digester.accepted(_of_address(what, email)):
-            session.execute(
-                delete(LoginThrottle)
-                .where(LoginThrottle.subject.startswith(digest[:_HALF], autoescape=True))
-                .execution_options(synchronize_session=False)
-            )
+            of_address = LoginThrottle.subject.startswith(digest[:_HALF], autoescape=True)
+            rows_changed(session, delete(LoginThrottle).where(of_address))
 
 
 def forget_old(session: Session, *, now: datetime) -> int:
     """Delete what no longer counts; returns how many there were."""
-    old = session.scalars(
-        delete(LoginThrottle)
-        .where(LoginThrottle.last_failed_at <= now - DAY)
-        .returning(LoginThrottle.subject)
-        .execution_options(synchronize_session=False)
-    )
-    return len(old.all())
+    return rows_changed(session, delete(LoginThrottle).where(LoginThrottle.last_failed_at <= now - DAY))
 
 
 def _of_address(what: str, email: str) -> str:

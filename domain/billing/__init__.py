@@ -1,1 +1,1 @@
-"""What is bought: orders, what becomes of them, statements."""
+"""What is bought: orders, and what becomes of them."""

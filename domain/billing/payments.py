@@ -1,4 +1,4 @@
-"""What becomes of orders: paid, rejected or withdrawn. `domain.billing.orders` makes them.
+"""Orders: what an owner may buy and what it costs now, and what becomes of it: paid, rejected or withdrawn.
 
 An order is closed by a compare-and-set on its status, and what was bought is credited in the same transaction: whoever
 hears of a payment twice, from wherever, credits it once. The price is the order's, whatever plans cost by then.
@@ -7,34 +7,153 @@ hears of a payment twice, from wherever, credits it once. The price is the order
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, select, update
 from sqlalchemy.orm import Session
 
 from domain.accounts import change_plan
-from domain.money.plans import PlanBook
-from domain.money.quota import credit_pack, lock_account
-from domain.tables import Account, Payment
+from domain.money.plans import Plan, PlanBook, cents_of
+from domain.money.quota import credit_pack, lock_account, topup_price
+from domain.tables import Account, Payment, Place, beyond, rows_changed
 
 OPEN, PAID, REJECTED = "open", "paid", "rejected"
 TOPUP, PLAN = "topup", "plan"
 
-Place = tuple[datetime, uuid.UUID]
-"""Where a page of orders ended: when its last one was made, and its id."""
+
+DAY = timedelta(hours=24)
+
+MOST_OPEN = 10  # orders of one account that may wait at a time; somebody has to look at each
+
+MOST_IN_A_DAY = 50
+"""Orders of one account in any 24 hours, withdrawn ones too: none of their rows is ever deleted."""
+
+
+class OrderRefusedError(ValueError):
+    """An order that is not taken. Its sentence is for the owner."""
+
+
+def orderable_plans(plans: PlanBook) -> dict[str, Plan]:
+    """The plans that owners may take by themselves: no trial, and nothing left to be agreed."""
+    return {
+        name: plan
+        for name, plan in plans.plans.items()
+        if plan.trial_days is None and None not in (plan.monthly_price, plan.included, plan.extra_price, plan.daily_cap)
+    }
+
+
+def plan_price(plans: PlanBook, account: Account, plan: str) -> int:
+    """What the account would pay for this plan now, in US cents.
+
+    Raises:
+        OrderRefusedError: It has it already, or it cannot be ordered.
+    """
+    orderable = orderable_plans(plans).get(plan)
+    price = cents_of(orderable.monthly_price) if orderable else None
+    if price is None:
+        raise OrderRefusedError("This plan cannot be ordered online.")
+    if account.plan == plan:
+        raise OrderRefusedError("You are already on this plan.")
+    return price
+
+
+def pack_price(plans: PlanBook, account: Account, generations: int) -> int:
+    """What the account would pay for a pack of this size now, in US cents.
+
+    Raises:
+        OrderRefusedError: There is no such pack, or its plan cannot be topped up.
+    """
+    if plans.get(account.plan).trial_days is not None:
+        raise OrderRefusedError("Packs need a plan. Choose a plan first.")
+    try:
+        return topup_price(plans, account, generations=generations)
+    except ValueError:
+        raise OrderRefusedError("There is no pack of this size.") from None
+
+
+def order_topup(
+    session: Session,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    generations: int,
+    provider: str,
+    now: datetime,
+    payment_id: uuid.UUID | None = None,
+) -> Payment:
+    """Order a pack at today's price; ``provider`` takes the money.
+
+    Callers that may ask twice name a ``payment_id``: the second time they get the order of the first.
+
+    Raises:
+        OrderRefusedError: As in `pack_price`, or too many orders wait already.
+    """
+    order = Payment(id=payment_id, account_id=account_id, kind=TOPUP, generations=generations)
+    order.provider, order.created_at = provider, now
+    return _place(session, order, lambda account: pack_price(plans, account, generations))
+
+
+def order_plan(
+    session: Session,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    plan: str,
+    provider: str,
+    now: datetime,
+    payment_id: uuid.UUID | None = None,
+) -> Payment:
+    """Order another plan at today's price; arguments as in `order_topup`.
+
+    Raises:
+        OrderRefusedError: As in `plan_price`, or another order waits that would change the plan too.
+    """
+
+    def price(account: Account) -> int:
+        cents = plan_price(plans, account, plan)
+        if waiting_plan_order(session, account_id=account_id) is not None:
+            raise OrderRefusedError("You have already ordered a plan. Withdraw that order first.")
+        return cents
+
+    order = Payment(id=payment_id, account_id=account_id, kind=PLAN, plan=plan, provider=provider, created_at=now)
+    return _place(session, order, price)
+
+
+def waiting_plan_order(session: Session, *, account_id: uuid.UUID) -> Payment | None:
+    """The open order of another plan, beside which no second one is taken."""
+    return session.scalar(select(Payment).where(*_waiting(account_id), Payment.kind == PLAN).limit(1))
+
+
+def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+    return (Payment.account_id == account_id, Payment.status == OPEN)
+
+
+def _place(session: Session, order: Payment, price: Callable[[Account], int]) -> Payment:
+    """Add the order, unless too many wait; the account is locked, so nobody else does the same."""
+    account = lock_account(session, account_id=order.account_id)
+    ordered = session.get(Payment, order.id) if order.id else None
+    if ordered is not None and ordered.account_id != account.id:
+        raise OrderRefusedError("This order could not be placed. Start again.")
+    if ordered is not None:
+        return ordered
+    order.id, order.status, order.price_cents = order.id or uuid.uuid4(), OPEN, price(account)
+    placed = select(func.count()).select_from(Payment)
+    lately = (Payment.account_id == account.id, Payment.created_at > order.created_at - DAY)
+    if (session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
+        raise OrderRefusedError("You have placed many orders today. Try again tomorrow.")
+    if (session.scalar(placed.where(*_waiting(account.id))) or 0) >= MOST_OPEN:
+        raise OrderRefusedError(f"You have {MOST_OPEN} unpaid orders. Pay or withdraw one first.")
+    session.add(order)
+    session.flush()
+    return order
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a provider says that it was paid.
-
-    Attributes:
-        provider: Its name.
-        reference: What it calls the purchase.
-        cents: How much it was, in US cents; None for another currency.
-    """
+    """What a provider says that it was paid, and what it calls the purchase; US cents, None for another currency."""
 
     provider: str
     reference: str
@@ -48,14 +167,9 @@ class ReceiptRefusedError(ValueError):
 def approve(
     session: Session, plans: PlanBook, *, payment_id: uuid.UUID, now: datetime, by: uuid.UUID | None = None
 ) -> bool:
-    """Close an open order as paid, and credit what was bought.
+    """Close an open order as paid, and credit what was bought; all of the transaction or nothing has to be kept.
 
-    Args:
-        session: A transaction; all of it or nothing has to be kept.
-        plans: What a plan gives.
-        payment_id: Which one.
-        now: When.
-        by: Account of the operator who decided; None for the command line.
+    ``by`` is the account of the operator who decided; None stands for the command line.
 
     Returns:
         Whether this call did it, rather than one before.
@@ -63,7 +177,7 @@ def approve(
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
     """
-    return _pay(session, plans, payment_id, before=(OPEN,), now=now, values={"closed_by": by})
+    return _pay(session, plans, payment_id, before=(OPEN,), closed_at=now, closed_by=by)
 
 
 def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime) -> bool:
@@ -80,55 +194,46 @@ def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
     if session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
         raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
-    values = {"closed_by": None, "note": None, "reference": receipt.reference}
-    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, values=values)
+    told = {"closed_at": now, "closed_by": None, "note": None, "reference": receipt.reference}
+    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), **told)
 
 
 def reject(session: Session, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None) -> bool:
-    """Close an open order without crediting anything.
-
-    Args:
-        session: A transaction.
-        payment_id: Which one.
-        note: Why, for the owner: 1 to 200 characters.
-        now: When.
-        by: As in `approve`.
+    """Close an open order without crediting anything; ``by`` as in `approve`, ``note`` says why, for the owner.
 
     Returns:
         Whether this call did it; an order that is closed stays as it is.
 
     Raises:
-        ValueError: There is no such order, or the note is empty or too long.
+        ValueError: There is no such order, or the note has not 1 to 200 characters.
     """
     if not 1 <= len(note.strip()) <= 200:
         raise ValueError("a note has 1 to 200 characters")
     _get(session, payment_id)
-    values = {"status": REJECTED, "closed_at": now, "closed_by": by, "note": note.strip()}
-    return _close(session, (Payment.id == payment_id,), (OPEN,), values)
+    which = Payment.id == payment_id
+    return _close(session, which, status=REJECTED, closed_at=now, closed_by=by, note=note.strip())
 
 
 def lapse(session: Session, *, payment_id: uuid.UUID, provider: str, note: str, now: datetime) -> bool:
     """Close an open order that its provider will not be paid for any more; whether this call did it."""
-    whose = (Payment.id == payment_id, Payment.provider == provider)
-    return _close(session, whose, (OPEN,), {"status": REJECTED, "closed_at": now, "note": note})
+    which = and_(Payment.id == payment_id, Payment.provider == provider)
+    return _close(session, which, status=REJECTED, closed_at=now, note=note)
 
 
 def withdraw(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID, now: datetime) -> bool:
     """Close an open order because its owner no longer wants it; whether this call did it."""
-    whose = (Payment.id == payment_id, Payment.account_id == account_id)
-    values = {"status": REJECTED, "closed_at": now, "closed_by": account_id, "note": None}
-    return _close(session, whose, (OPEN,), values)
+    which = and_(Payment.id == payment_id, Payment.account_id == account_id)
+    return _close(session, which, status=REJECTED, closed_at=now, closed_by=account_id, note=None)
 
 
 def reject_open_of_account(session: Session, *, account_id: uuid.UUID, note: str, now: datetime) -> None:
     """Close whatever the account has ordered and nobody has decided about."""
-    values = {"status": REJECTED, "closed_at": now, "note": note}
-    session.execute(update(Payment).where(Payment.account_id == account_id, Payment.status == OPEN).values(values))
+    _close(session, Payment.account_id == account_id, status=REJECTED, closed_at=now, note=note)
 
 
 def note_reference(session: Session, *, payment_id: uuid.UUID, reference: str) -> bool:
     """Remember what the provider calls an order; whether the order is still open."""
-    return _close(session, (Payment.id == payment_id,), (OPEN,), {"reference": reference})
+    return _close(session, Payment.id == payment_id, reference=reference)
 
 
 def find_payment(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID) -> Payment | None:
@@ -149,11 +254,7 @@ def page_of_account(
     """The account's orders, newest first, from the one after ``after``."""
     newest = (Payment.created_at.desc(), Payment.id.desc())
     query = select(Payment).where(Payment.account_id == account_id).order_by(*newest).limit(limit)
-    if after is not None:
-        query = query.where(
-            or_(Payment.created_at < after[0], and_(Payment.created_at == after[0], Payment.id < after[1]))
-        )
-    return session.scalars(query).all()
+    return session.scalars(query.where(*beyond(after, Payment.created_at, Payment.id, newer=False))).all()
 
 
 def page_of_all(
@@ -165,10 +266,7 @@ def page_of_all(
     query = select(Payment, Account.email).join(Account, Account.id == Payment.account_id)
     if status is not None:
         query = query.where(Payment.status == status)
-    if after is not None:
-        query = query.where(
-            or_(Payment.created_at > after[0], and_(Payment.created_at == after[0], Payment.id > after[1]))
-        )
+    query = query.where(*beyond(after, Payment.created_at, Payment.id, newer=True))
     rows = session.execute(query.order_by(Payment.created_at, Payment.id).limit(limit))
     return [(payment, email) for payment, email in rows]
 
@@ -180,32 +278,14 @@ def _get(session: Session, payment_id: uuid.UUID) -> Payment:
     return payment
 
 
-def _close(
-    session: Session, which: Sequence[ColumnElement[bool]], before: Sequence[str], values: Mapping[str, object]
-) -> bool:
+def _close(session: Session, which: ColumnElement[bool], before: Sequence[str] = (OPEN,), **values: object) -> bool:
     """The compare-and-set: change the order if it is in one of these states."""
-    changed = session.execute(
-        update(Payment)
-        .where(*which, Payment.status.in_(before))
-        .values(**values)
-        .returning(Payment.id)
-        .execution_options(synchronize_session=False)
-    )
-    return changed.scalar_one_or_none() is not None
+    return rows_changed(session, update(Payment).where(which, Payment.status.in_(before)).values(**values)) > 0
 
 
-def _pay(
-    session: Session,
-    plans: PlanBook,
-    payment_id: uuid.UUID,
-    *,
-    before: Sequence[str],
-    now: datetime,
-    values: Mapping[str, object],
-) -> bool:
-    closing = {"status": PAID, "closed_at": now, **values}
-    closed = _close(session, (Payment.id == payment_id,), before, closing)
-    payment = _get(session, payment_id)
+def _pay(session: Session, plans: PlanBook, payment_id: uuid.UUID, *, before: Sequence[str], **values: Any) -> bool:
+    closed = _close(session, Payment.id == payment_id, before, status=PAID, **values)
+    payment, now = _get(session, payment_id), values["closed_at"]
     if not closed:
         return False
     if payment.generations is not None:

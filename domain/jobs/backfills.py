@@ -16,11 +16,7 @@ from domain.tables import BackfillItem, Job
 
 @dataclass(frozen=True)
 class ItemStanding:
-    """How an item stands that was taken up before.
-
-    Attributes:
-        job: Its newest job; None once the row was deleted.
-    """
+    """How an item stands that was taken up before; its newest job is None once that row was deleted."""
 
     item: BackfillItem
     job: Job | None

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.products import parse_public_id, public_id
-from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Product
+from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Place, Product, beyond
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,9 @@ class Day:
 
 @dataclass(frozen=True)
 class Durations:
-    """How long completed jobs took, from acceptance to the end.
+    """How long so many completed jobs took, from acceptance to the end.
 
-    Attributes:
-        count: Of how many jobs this is said.
-        p50: Milliseconds that half of them did not exceed; none of no jobs.
-        p95: Milliseconds that 95 of 100 did not exceed.
+    Half of them did not exceed ``p50`` milliseconds, 95 of 100 not ``p95``; there is none of no jobs.
     """
 
     count: int
@@ -88,18 +85,11 @@ def jobs_per_day(session: Session, *, account_id: uuid.UUID, first: date, last: 
 
 def durations_since(session: Session, *, account_id: uuid.UUID, first: date) -> Durations:
     """Of completed jobs from this day on: the nearest ranks, which are times that a job really took."""
+    rank = func.row_number().over(order_by=Job.generation_ms).label("rank")
+    completed = (Job.account_id == account_id, Job.counted_on >= first, Job.status == COMPLETED)
     ranked = (
-        select(
-            Job.generation_ms,
-            func.row_number().over(order_by=Job.generation_ms).label("rank"),
-            func.count().over().label("jobs"),
-        )
-        .where(
-            Job.account_id == account_id,
-            Job.counted_on >= first,
-            Job.status == COMPLETED,
-            Job.generation_ms.is_not(None),
-        )
+        select(Job.generation_ms, rank, func.count().over().label("jobs"))
+        .where(*completed, Job.generation_ms.is_not(None))
         .subquery()
     )
     ranks = [(ranked.c.jobs * percent + 99) // 100 for percent in (50, 95)]
@@ -133,10 +123,8 @@ def first_steps(session: Session, *, account_id: uuid.UUID) -> FirstSteps:
 class JobFilter:
     """Which jobs are wanted; ``None`` asks for nothing.
 
-    Attributes:
-        since: Accepted then or later.
-        until: Accepted before then.
-        test: Only those that cost nothing, or only those that cost something.
+    They were accepted ``since`` then or later, and before ``until``; ``test`` asks for those that cost nothing, or for
+    those that cost something.
     """
 
     status: str | None = None
@@ -186,14 +174,7 @@ class ListedJob:
 
 @dataclass(frozen=True)
 class Booking:
-    """An entry of the ledger, and what it was booked on.
-
-    Attributes:
-        kind: ``reserve``, ``settle`` or ``release``.
-        source: ``trial``, ``included`` or ``topup``.
-        starts_at: When that began to count, or the pack was bought.
-        ends_at: When it stops; none for a pack.
-    """
+    """An entry of the ledger, and what it was booked on: since when that counts, and until when; a pack for ever."""
 
     kind: str
     at: datetime
@@ -207,11 +188,8 @@ class JobRecord:
     """Everything that is known of one job.
 
     Attributes:
-        job: Its row.
-        key: The key that asked for it.
         backfill_id: The backfill that had it accepted, as far as that is still known.
         bookings: Oldest first; none for one that cost nothing whatever became of it.
-        product_names: As they are now, by public id.
     """
 
     job: Job
@@ -227,39 +205,21 @@ class JobRecord:
 
 
 def list_jobs(
-    session: Session,
-    *,
-    account_id: uuid.UUID,
-    limit: int,
-    wanted: JobFilter = ALL_JOBS,
-    before: tuple[datetime, uuid.UUID] | None = None,
+    session: Session, *, account_id: uuid.UUID, limit: int, wanted: JobFilter = ALL_JOBS, before: Place | None = None
 ) -> list[ListedJob]:
-    """An account's jobs, newest first.
+    """An account's jobs, newest first, from the one after ``before``."""
+    test = Job.allowance_id.is_(None).label("test")
+    listed = (Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code, test)
+    query = select(*listed, Job.products).where(
+        Job.account_id == account_id, *wanted.conditions(), *beyond(before, Job.created_at, Job.id, newer=False)
+    )
+    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).mappings().all()
+    names = product_names(session, account_id=account_id, public_ids=_products_of(row["products"] for row in rows))
 
-    Args:
-        session: The transaction.
-        account_id: Whose.
-        limit: How many at most.
-        wanted: Which.
-        before: ``created_at`` and ``id`` of the last job of the page before.
-    """
-    query = select(
-        Job.id,
-        Job.created_at,
-        Job.status,
-        Job.kind,
-        Job.engine,
-        Job.generation_ms,
-        Job.error_code,
-        Job.allowance_id,
-        Job.products,
-    ).where(Job.account_id == account_id, *wanted.conditions())
-    if before is not None:
-        created_at, job_id = before
-        query = query.where(Job.created_at <= created_at, or_(Job.created_at < created_at, Job.id < job_id))
-    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).all()
-    names = product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
-    return [_listed(row, names) for row in rows]
+    def used(products: Sequence[dict[str, Any]] | None) -> list[tuple[str, str | None]]:
+        return [(product["id"], names.get(product["id"])) for product in products or ()]
+
+    return [ListedJob(**{**row, "products": used(row["products"])}) for row in rows]
 
 
 def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:
@@ -290,17 +250,9 @@ def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -
 def newest_open_of_owner(session: Session, *, account_id: uuid.UUID) -> uuid.UUID | None:
     """The newest job in progress that the owner started without a key and no backfill did, if there is one."""
     of_backfill = select(BackfillItem.job_id).where(BackfillItem.account_id == account_id)
-    return session.scalar(
-        select(Job.id)
-        .where(
-            Job.account_id == account_id,
-            Job.status == PROCESSING,
-            Job.api_key_id.is_(None),
-            Job.id.not_in(of_backfill),
-        )
-        .order_by(Job.created_at.desc())
-        .limit(1)
-    )
+    own = (Job.account_id == account_id, Job.status == PROCESSING, Job.api_key_id.is_(None))
+    query = select(Job.id).where(*own, Job.id.not_in(of_backfill))
+    return session.scalar(query.order_by(Job.created_at.desc()).limit(1))
 
 
 def list_error_codes(session: Session, *, account_id: uuid.UUID) -> list[str]:
@@ -326,17 +278,3 @@ def product_names(session: Session, *, account_id: uuid.UUID, public_ids: Collec
 
 def _products_of(lists: Any) -> set[str]:
     return {product["id"] for products in lists for product in products or ()}
-
-
-def _listed(row: Row[Any], names: dict[str, str]) -> ListedJob:
-    return ListedJob(
-        row.id,
-        row.created_at,
-        row.status,
-        row.kind,
-        row.engine,
-        row.generation_ms,
-        row.error_code,
-        row.allowance_id is None,
-        [(product["id"], names.get(product["id"])) for product in row.products or ()],
-    )

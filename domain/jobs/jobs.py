@@ -1,4 +1,4 @@
-"""Jobs from acceptance to their one end.
+"""Jobs from acceptance to their one end, and how long their picture, their answer to polls and their row are kept.
 
 `complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
 its ledger row; the others learn that they came too late. A job that is finished twice is therefore billed once. What is
@@ -13,62 +13,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
 from domain.errors import ErrorCode, TryOnError
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
-from domain.tables import Account, Job
+from domain.tables import Account, BackfillItem, Job, rows_changed
 
-ENDED = "ended_jobs"
-"""Where in a session's ``info`` they lie."""
+ENDED = "ended_jobs"  # where in a session's ``info`` they lie
 
-_STAGE = "stage_"
-"""Begins the names of a report's timings that are those of the job's stages."""
+_STAGE = "stage_"  # begins the names of a report's timings that are those of the job's stages
 
 
 @dataclass(frozen=True)
 class EndedJob:
-    """A job that has ended.
-
-    Attributes:
-        mode: ``live``, or ``test`` for one of a test key.
-        reason: The error code of a failed one.
-        stage_seconds: How long each stage of a completed one took, and ``total``.
-    """
+    """A job that has ended, ``live`` or of a ``test`` key: why, if it failed, else how long each stage and all took."""
 
     kind: str
     mode: str
     outcome: str
     reason: str = ""
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-def note_ended(session: Session, job: Job, *, outcome: str, values: Mapping[str, Any]) -> None:
-    """Note that this transaction ends the job.
-
-    Args:
-        session: Its session.
-        job: The row as it was.
-        outcome: ``completed`` or ``failed``.
-        values: What the row becomes.
-    """
-    ended = EndedJob(
-        kind=job.kind,
-        mode="test" if job.allowance_id is None else "live",
-        outcome=outcome,
-        reason=values.get("error_code", ""),
-        stage_seconds=_stage_seconds(values),
-    )
-    session.info.setdefault(ENDED, []).append(ended)
-
-
-def _stage_seconds(values: Mapping[str, Any]) -> dict[str, float]:
-    timings: Mapping[str, int] = (values.get("report") or {}).get("timingsMs", {})
-    spent = {name.removeprefix(_STAGE): each / 1000 for name, each in timings.items() if name.startswith(_STAGE)}
-    return spent | ({"total": values["generation_ms"] / 1000} if "generation_ms" in values else {})
 
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
@@ -85,11 +52,9 @@ class NewJob:
     """What is known of a job when it is accepted.
 
     Attributes:
-        kind: ``single`` or ``combo``.
         test: Whether a test key asked for it: it costs nothing.
         workflow_input: What the workflow will be started with, as JSON.
         products: Registered garments it uses: index, id and revision of each.
-        deadline: How long it may take.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
         relayed: Whether the relay starts its workflow if nobody else has; otherwise the process that accepts it will.
     """
@@ -118,17 +83,17 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     account = lock_account(session, account_id=new.account_id)
     if account.blocked_at is not None:
         raise TryOnError("account_blocked")
-    reservation = None
+    allowance_id, counted_on = None, None
     if not new.test:
-        reservation = reserve(session, plans, account=account, job_id=new.job_id, now=now)
+        allowance_id, counted_on = reserve(session, plans, account=account, job_id=new.job_id, now=now)
     if new.claim is not None:
         complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
         id=new.job_id,
         account_id=new.account_id,
         api_key_id=new.api_key_id,
-        allowance_id=reservation.allowance_id if reservation else None,
-        counted_on=reservation.day if reservation else None,
+        allowance_id=allowance_id,
+        counted_on=counted_on,
         kind=new.kind,
         status=PROCESSING,
         workflow_input=new.workflow_input,
@@ -154,12 +119,7 @@ def get_job(session: Session, *, job_id: uuid.UUID) -> Job:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a sweep has to know of a job.
-
-    Attributes:
-        ended: Whether it is no longer in progress.
-        has_result: Whether its picture may still be fetched.
-    """
+    """What a sweep has to know of a job: whether it is over, and whether its picture may still be fetched."""
 
     ended: bool
     has_result: bool
@@ -181,31 +141,22 @@ def list_unstarted(session: Session, *, older_than: timedelta, limit: int) -> Se
 
     Those younger than ``older_than`` may still be on their way in the process that accepted them.
     """
-    return session.scalars(
-        select(Job)
-        .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-        .order_by(Job.deadline_at)
-        .limit(limit)
-    ).all()
+    waiting = _open(older_than).where(Job.started_at.is_(None))
+    return session.scalars(waiting.order_by(Job.deadline_at).limit(limit)).all()
 
 
 def list_open(session: Session, *, older_than: timedelta, limit: int) -> Sequence[Job]:
     """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
-    return session.scalars(
-        select(Job)
-        .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-        .order_by(Job.created_at)
-        .limit(limit)
-    ).all()
+    return session.scalars(_open(older_than).order_by(Job.created_at).limit(limit)).all()
+
+
+def _open(older_than: timedelta) -> Select[Job]:
+    return select(Job).where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
 
 
 @dataclass(frozen=True)
 class OpenJob:
-    """A job in progress, as the reconciler sees it.
-
-    Attributes:
-        priority: As of its workflow, 1 (first) to 5.
-    """
+    """A job in progress, as the reconciler sees it; its priority is that of its workflow, 1 (first) to 5."""
 
     job_id: uuid.UUID
     deadline_at: datetime
@@ -248,32 +199,17 @@ def complete_job(
     keep: timedelta,
     now: datetime,
 ) -> bool:
-    """End an open job with a picture that may be fetched for a while, and settle its reservation.
+    """End an open job with a picture, and settle its reservation.
 
-    Args:
-        session: The transaction.
-        job_id: Which.
-        result_key: Where its picture lies.
-        engine: What drew it.
-        report: What a person asks about it afterwards.
-        keep: How long the picture may be fetched; shorter if its account wants it so.
-        now: When it ended.
+    The picture may be fetched for as long as ``keep`` says; shorter if its account wants it so.
 
     Returns:
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    return _end_job(
-        session,
-        job,
-        status=COMPLETED,
-        finished_at=now,
-        expires_at=now + _kept_for(session, job, keep),
-        generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
-        result_key=result_key,
-        engine=engine,
-        report=report,
-    )
+    spent = min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS)
+    drawn = {"generation_ms": spent, "result_key": result_key, "engine": engine, "report": report}
+    return _end_job(session, job, COMPLETED, keep=keep, now=now, **drawn)
 
 
 def fail_job(
@@ -287,28 +223,40 @@ def fail_job(
 ) -> bool:
     """End an open job without a picture, and release its reservation.
 
-    Args:
-        session: The transaction.
-        job_id: Which.
-        error_code: Why.
-        error_advice: What can be done about it, where more is known than the catalogue says.
-        keep: How long the reason may be polled; shorter if its account wants it so.
-        now: When it ended.
+    The reason may be polled for as long as ``keep`` says; shorter if its account wants it so. There is advice where
+    more is known than the catalogue says.
 
     Returns:
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    expires_at = now + _kept_for(session, job, keep)
-    return _end_job(
-        session,
-        job,
-        status=FAILED,
-        finished_at=now,
-        expires_at=expires_at,
-        error_code=error_code,
-        error_advice=error_advice,
+    return _end_job(session, job, FAILED, keep=keep, now=now, error_code=error_code, error_advice=error_advice)
+
+
+def _end_job(session: Session, job: Job, status: str, *, keep: timedelta, now: datetime, **values: Any) -> bool:
+    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    kept_for = keep if wanted is None else min(keep, timedelta(seconds=wanted))
+    ended = session.execute(
+        update(Job)
+        .where(Job.id == job.id, Job.status == PROCESSING)
+        .values(status=status, finished_at=now, expires_at=now + kept_for, **values)
+        .returning(Job.id)
     )
+    if ended.scalar_one_or_none() is None:
+        return False
+    (settle if status == COMPLETED else release)(session, job, now=now)
+    mode = "test" if job.allowance_id is None else "live"
+    seconds = _stage_seconds(values["report"], values["generation_ms"]) if status == COMPLETED else {}
+    session.info.setdefault(ENDED, []).append(
+        EndedJob(job.kind, mode, status, reason=values.get("error_code", ""), stage_seconds=seconds)
+    )
+    return True
+
+
+def _stage_seconds(report: Mapping[str, Any], milliseconds: int) -> dict[str, float]:
+    timings: Mapping[str, int] = report.get("timingsMs", {})
+    spent = {name.removeprefix(_STAGE): each / 1000 for name, each in timings.items() if name.startswith(_STAGE)}
+    return spent | {"total": milliseconds / 1000}
 
 
 def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
@@ -316,21 +264,43 @@ def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence
     return session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING)).all()
 
 
-def _kept_for(session: Session, job: Job, longest: timedelta) -> timedelta:
-    """How long the job can be polled: what its owner wants, and no longer than ``longest``."""
-    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
-    return longest if wanted is None else min(longest, timedelta(seconds=wanted))
+def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
+    """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
 
-
-def _end_job(session: Session, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
-    ended = session.execute(
+    What is left is the billing record, and the key of a picture that is due to be deleted.
+    """
+    session.execute(
         update(Job)
-        .where(Job.id == job.id, Job.status == PROCESSING)
-        .values(status=status, finished_at=finished_at, **values)
-        .returning(Job.id)
+        .where(Job.id == job_id)
+        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
     )
-    if ended.scalar_one_or_none() is None:
-        return False
-    (settle if status == COMPLETED else release)(session, job, now=finished_at)
-    note_ended(session, job, outcome=status, values=values)
-    return True
+
+
+def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
+    """Completed jobs whose picture is due to be deleted and still has a key.
+
+    One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
+    """
+    now = datetime.now(UTC)
+    unkept = select(BackfillItem.job_id).where(
+        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
+    )
+    return session.scalars(
+        select(Job)
+        .where(Job.expires_at <= now, Job.result_key.is_not(None), or_(Job.erased_at.is_not(None), ~unkept.exists()))
+        .order_by(Job.expires_at)
+        .limit(limit)
+    ).all()
+
+
+def forget_results(session: Session, *, job_ids: Collection[uuid.UUID]) -> None:
+    """Note that the pictures are gone."""
+    rows_changed(session, update(Job).where(Job.id.in_(job_ids)).values(result_key=None))
+
+
+def delete_old(session: Session, *, finished_before: datetime, limit: int) -> int:
+    """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
+    old = session.scalars(
+        select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
+    ).all()
+    return rows_changed(session, delete(Job).where(Job.id.in_(old)))

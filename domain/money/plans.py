@@ -33,9 +33,7 @@ def month_around(anchor: datetime, now: datetime) -> Period:
     Every period begins on the anchor's day of the month and at its time of day (UTC), or on the month's last day
     where it has no such day: an account of 31 January renews on 28 February and again on 31 March.
 
-    Args:
-        anchor: When the first period began.
-        now: Not before ``anchor``; an earlier time lies in the first period.
+    A time before the anchor lies in the first period.
     """
     anchor, now = anchor.astimezone(UTC), now.astimezone(UTC)
     months = max(0, 12 * (now.year - anchor.year) + now.month - anchor.month)
@@ -65,13 +63,12 @@ Generations = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class Plan(BaseModel):
-    """One plan. What is ``None`` has to be agreed with each account.
+    """One plan, in US dollars. What is ``None`` has to be agreed with each account.
 
     Attributes:
         trial_days: Days until it ends for good; ``None`` for a plan that is renewed monthly.
-        monthly_price: US dollars.
         included: Generations in a month, or in the whole trial.
-        extra_price: US dollars for one generation of a top-up pack; a trial has none, it cannot be topped up.
+        extra_price: For one generation of a top-up pack; a trial has none, it cannot be topped up.
         daily_cap: Generations that may be started on one day (UTC).
     """
 
@@ -105,25 +102,15 @@ class PlanBook(BaseModel):
 
 
 def load_plans(path: Path | None = None) -> PlanBook:
-    """Read a file of plans, or the one that comes with the service.
-
-    Raises:
-        OSError: It cannot be read.
-        ValueError: It is not a file of plans.
-    """
+    """Read a file of plans, or the one that comes with the service; raises OSError or ValueError."""
     return PlanBook.model_validate(tomllib.loads((path or DEFAULT_FILE).read_text()))
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What holds for one account: its plan, with what was agreed with it alone put in place.
+    """What holds for one account: its plan, with what was agreed with it alone put in place. Prices are US cents.
 
-    Attributes:
-        trial_days: As in `Plan`.
-        monthly_cents: US cents.
-        included: Generations in a period.
-        extra_cents: US cents for one generation of a pack, or ``None`` where none can be bought.
-        daily_cap: Generations that may be started on one day (UTC).
+    ``extra_cents`` is ``None`` where no pack can be bought; all else is as in `Plan`.
     """
 
     trial_days: int | None

@@ -12,32 +12,20 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 
 from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
-from domain.money.ledger import add_allowance_entry, add_job_entry
+from domain.money.ledger import add_entry
 from domain.money.plans import Period, PlanBook, Terms, month_around, seconds_to_next_day, terms_of, trial_from
-from domain.tables import Account, Allowance, DailyUsage, Job
+from domain.tables import Account, Allowance, DailyUsage, Job, rows_changed
 
 CLOCK_SKEW = timedelta(minutes=1)
 """How far apart the clocks of hosts may be: what one has just opened is not in the future of another."""
 
 TRIAL, INCLUDED, TOPUP = "trial", "included", "topup"
-
-
-@dataclass(frozen=True)
-class Reservation:
-    """One generation set aside.
-
-    Attributes:
-        allowance_id: What it was taken from.
-        day: The day (UTC) under whose cap it counts.
-    """
-
-    allowance_id: uuid.UUID
-    day: date
 
 
 def period_of(account: Account, terms: Terms, now: datetime) -> Period:
@@ -90,6 +78,52 @@ def generations_left(session: Session, plans: PlanBook, *, account: Account, now
     return left
 
 
+@dataclass(frozen=True)
+class Usage:
+    """An account's standing at one moment; every count is in generations.
+
+    Attributes:
+        period: The current one; a trial that is over shows its only one.
+        included: What the plan gives for the period.
+        used: Completed jobs that were taken from it.
+        reserved: Jobs in progress, whatever they are taken from.
+        daily_used: What was started today (UTC) and did not fail.
+    """
+
+    plan: str
+    period: Period
+    included: int
+    used: int
+    reserved: int
+    topup_remaining: int
+    daily_cap: int
+    daily_used: int
+    trial_ends_at: datetime | None
+
+
+def usage_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Usage:
+    """What ``GET /api/v1/usage`` and the dashboard show; nothing is changed by looking."""
+    account = session.get_one(Account, account_id)
+    terms = terms_of(account, plans)
+    period = period_of(account, terms, now)
+    # A trial that is over still shows what was used of it.
+    at = min(now, period.start) if period.end <= now else now
+    allowances = spendable(session, account_id=account_id, now=at)
+    packs = [each for each in allowances if each.source == TOPUP]
+    volume = [each for each in allowances if each.source != TOPUP]
+    return Usage(
+        plan=account.plan,
+        period=period,
+        included=terms.included,
+        used=sum(each.settled for each in volume),
+        reserved=reserved_by(session, account_id=account_id),
+        topup_remaining=sum(each.left for each in packs),
+        daily_cap=terms.daily_cap,
+        daily_used=used_today(session, account_id=account_id, now=now),
+        trial_ends_at=period.end if terms.trial_days is not None else None,
+    )
+
+
 def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:
     """Look whether a job could be accepted, without changing anything; `reserve` has the last word.
 
@@ -104,15 +138,13 @@ def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: date
         raise _cap_reached(now)
 
 
-def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime) -> Reservation:
-    """Set one generation aside for a job.
+def reserve(
+    session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime
+) -> tuple[uuid.UUID, date]:
+    """Set one generation aside for a job, in the transaction that adds it and has locked the account.
 
-    Args:
-        session: The transaction that also adds the job.
-        plans: What plans give.
-        account: From `lock_account`, in the same transaction.
-        job_id: Whose generation it is.
-        now: Decides about period and day.
+    Returns:
+        The allowance that it was taken from, and the day (UTC) under whose cap it counts.
 
     Raises:
         TryOnError: ``trial_ended`` or ``volume_exhausted`` (402), ``daily_cap_reached`` (429). Whoever catches it
@@ -128,8 +160,8 @@ def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid
     day = now.astimezone(UTC).date()
     if not _take_daily(session, account.id, day, terms.daily_cap):
         raise _cap_reached(now)
-    add_job_entry(session, account_id=account.id, allowance_id=allowance.id, job_id=job_id, kind="reserve", at=now)
-    return Reservation(allowance.id, day)
+    add_entry(session, "reserve", account.id, allowance.id, job_id=job_id, at=now)
+    return allowance.id, day
 
 
 def settle(session: Session, job: Job, *, now: datetime) -> None:
@@ -171,18 +203,9 @@ def credit_pack(
 ) -> Allowance:
     """Credit a pack that was paid for at this price, whatever packs there are by now."""
     lock_account(session, account_id=account_id)
-    pack = Allowance(
-        id=uuid.uuid4(),
-        account_id=account_id,
-        source=TOPUP,
-        generations=generations,
-        reserved=0,
-        settled=0,
-        starts_at=now,
-        price_cents=price_cents,
-    )
-    _add(session, pack, now)
-    return pack
+    pack = Allowance(account_id=account_id, source=TOPUP, generations=generations)
+    pack.starts_at, pack.price_cents = now, price_cents
+    return _opened(session, pack, now)
 
 
 def end_period(session: Session, *, account_id: uuid.UUID, now: datetime) -> None:
@@ -204,79 +227,44 @@ def _open_period(session: Session, account: Account, terms: Terms, now: datetime
         )
     )
     if opened is None:
-        volume = Allowance(
-            id=uuid.uuid4(),
-            account_id=account.id,
-            source=source,
-            generations=terms.included,
-            reserved=0,
-            settled=0,
-            starts_at=period.start,
-            ends_at=period.end,
-            price_cents=terms.monthly_cents,
-        )
-        _add(session, volume, now)
+        volume = Allowance(account_id=account.id, source=source, generations=terms.included)
+        volume.starts_at, volume.ends_at, volume.price_cents = period.start, period.end, terms.monthly_cents
+        _opened(session, volume, now)
 
 
-def _add(session: Session, allowance: Allowance, now: datetime) -> None:
+def _opened(session: Session, allowance: Allowance, now: datetime) -> Allowance:
+    allowance.id, allowance.reserved, allowance.settled = uuid.uuid4(), 0, 0
     session.add(allowance)
     # No relationship ties the two tables, so the allowance has to be there before the entry that points at it.
     session.flush()
-    add_allowance_entry(session, allowance, at=now)
+    kind: Literal["topup", "grant"] = "topup" if allowance.source == TOPUP else "grant"
+    add_entry(session, kind, allowance.account_id, allowance.id, generations=allowance.generations, at=now)
+    return allowance
 
 
 def _take(session: Session, allowance_id: uuid.UUID) -> bool:
-    taken = session.execute(
-        update(Allowance)
-        .where(Allowance.id == allowance_id, Allowance.reserved + Allowance.settled + 1 <= Allowance.generations)
-        .values(reserved=Allowance.reserved + 1)
-        .returning(Allowance.id)
-        .execution_options(synchronize_session=False)
-    )
-    return taken.scalar_one_or_none() is not None
+    is_left = Allowance.reserved + Allowance.settled + 1 <= Allowance.generations
+    take = update(Allowance).where(Allowance.id == allowance_id, is_left).values(reserved=Allowance.reserved + 1)
+    return rows_changed(session, take) > 0
 
 
 def _take_daily(session: Session, account_id: uuid.UUID, day: date, cap: int) -> bool:
     if session.get(DailyUsage, (account_id, day)) is None:
         session.add(DailyUsage(account_id=account_id, day=day, reserved=0, settled=0))
         session.flush()
-    taken = session.execute(
-        update(DailyUsage)
-        .where(
-            DailyUsage.account_id == account_id,
-            DailyUsage.day == day,
-            DailyUsage.reserved + DailyUsage.settled + 1 <= cap,
-        )
-        .values(reserved=DailyUsage.reserved + 1)
-        .returning(DailyUsage.day)
-        .execution_options(synchronize_session=False)
-    )
-    return taken.scalar_one_or_none() is not None
+    is_left = DailyUsage.reserved + DailyUsage.settled + 1 <= cap
+    take = update(DailyUsage).where(DailyUsage.account_id == account_id, DailyUsage.day == day, is_left)
+    return rows_changed(session, take.values(reserved=DailyUsage.reserved + 1)) > 0
 
 
 def _close(session: Session, job: Job, *, settled: int, now: datetime) -> None:
     if job.allowance_id is None:
         return
-    session.execute(
-        update(Allowance)
-        .where(Allowance.id == job.allowance_id)
-        .values(reserved=Allowance.reserved - 1, settled=Allowance.settled + settled)
-        .execution_options(synchronize_session=False)
-    )
-    session.execute(
-        update(DailyUsage)
-        .where(DailyUsage.account_id == job.account_id, DailyUsage.day == job.counted_on)
-        .values(reserved=DailyUsage.reserved - 1, settled=DailyUsage.settled + settled)
-        .execution_options(synchronize_session=False)
-    )
-    add_job_entry(
-        session,
-        account_id=job.account_id,
-        allowance_id=job.allowance_id,
-        job_id=job.id,
-        kind="settle" if settled else "release",
-        at=now,
-    )
+    day = (DailyUsage.account_id == job.account_id, DailyUsage.day == job.counted_on)
+    for counted, which in ((Allowance, (Allowance.id == job.allowance_id,)), (DailyUsage, day)):
+        moved = {"reserved": counted.reserved - 1, "settled": counted.settled + settled}
+        rows_changed(session, update(counted).where(*which).values(moved))
+    add_entry(session, "settle" if settled else "release", job.account_id, job.allowance_id, job_id=job.id, at=now)
 
 
 def _nothing_left(terms: Terms) -> TryOnError:

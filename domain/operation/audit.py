@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from domain.tables import AuditEntry
+from domain.tables import AuditEntry, Place, beyond
 
 
 class Act(StrEnum):
@@ -34,8 +34,7 @@ class Act(StrEnum):
     LEDGER_CHECK_STARTED = "ledger.check_started"
 
 
-Detail = str | int | None
-"""A fact about an act."""
+Detail = str | int | None  # a fact about an act
 
 
 def add_entry(
@@ -47,47 +46,20 @@ def add_entry(
     details: Mapping[str, Detail],
     now: datetime,
 ) -> None:
-    """Write down an act.
+    """Write down an act, in its own transaction.
 
-    Args:
-        session: The transaction of the act itself.
-        action: What was done.
-        operator_id: Account of who did it; ``None`` for the command line.
-        account_id: To whose account, if to any.
-        details: Names in camelCase and what is worth knowing; nothing that names a person, and no secret.
-        now: When.
+    ``operator_id`` is the account of who did it, ``None`` for the command line; ``account_id`` to whose account, if to
+    any. ``details`` have names in camelCase and hold nothing that names a person, and no secret.
     """
-    session.add(
-        AuditEntry(
-            id=uuid.uuid4(),
-            at=now,
-            operator_id=operator_id,
-            action=action.value,
-            account_id=account_id,
-            details=dict(details),
-        )
-    )
+    who = {"operator_id": operator_id, "account_id": account_id}
+    session.add(AuditEntry(id=uuid.uuid4(), at=now, **who, action=action.value, details=dict(details)))
 
 
 def page(
-    session: Session,
-    *,
-    limit: int,
-    account_id: uuid.UUID | None = None,
-    after: tuple[datetime, uuid.UUID] | None = None,
+    session: Session, *, limit: int, account_id: uuid.UUID | None = None, after: Place | None = None
 ) -> Sequence[AuditEntry]:
-    """Entries, newest first.
-
-    Args:
-        session: A transaction.
-        limit: How many at most.
-        account_id: Only what was done to this account.
-        after: ``at`` and ``id`` of the last entry of the page before.
-    """
-    query = select(AuditEntry)
+    """Entries of all accounts or one, newest first."""
+    query = select(AuditEntry).where(*beyond(after, AuditEntry.at, AuditEntry.id, newer=False))
     if account_id is not None:
         query = query.where(AuditEntry.account_id == account_id)
-    if after is not None:
-        at, entry_id = after
-        query = query.where(or_(AuditEntry.at < at, and_(AuditEntry.at == at, AuditEntry.id < entry_id)))
     return session.scalars(query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(limit)).all()

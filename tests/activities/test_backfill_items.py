@@ -11,17 +11,17 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.backfill_items import BackfillItemActivities
+from activities.backfills import BackfillActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.jobs import backfills, jobs, retention
+from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from intake.backfill_items import pages_of
 from intake.job import workflow_input_of
+from intake.pages import PAGE_ITEMS, pages_of
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller
 from tests.ledger_entries import entries_of_job
@@ -52,10 +52,10 @@ class Scene:
     def __init__(self, database: Database, caller: Caller) -> None:
         self.database, self.caller = database, caller
         self.store = MemoryObjectStore()
-        self._steps = BackfillItemActivities(database, self.store, PLANS, ImageLimits(), DecoderPool())
+        self._steps = BackfillActivities(database, self.store, PLANS, ImageLimits(), DecoderPool())
 
     async def lay_out(self, *items: BackfillItem, backfill_id: str = "b") -> None:
-        for number, page in enumerate(pages_of(items)):
+        for number, page in enumerate(pages_of(items, PAGE_ITEMS)):
             await self.store.put(f"backfills/{backfill_id}/items/{number:06}.jsonl", page, "application/jsonl")
 
     async def accept(self, number: int = 0, backfill_id: str = "b") -> AcceptedItem:
@@ -235,7 +235,7 @@ async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) ->
     accepted = await scene.accept()
     await scene.complete(accepted)
     with scene.database.transaction() as session:
-        retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
         backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
@@ -247,7 +247,7 @@ async def test_a_copy_that_was_cut_off_does_not_outlive_an_erasure(scene: Scene)
     await scene.complete(accepted)
     await scene.store.put("backfills/b/results/one.jpg", b"a picture", "image/jpeg")
     await scene.store.delete_prefix(result_key(accepted.job_id or ""))
-    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(jobs.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
 
@@ -258,7 +258,7 @@ async def test_a_copy_that_goes_takes_no_other_whose_key_begins_alike(scene: Sce
     await scene.complete(accepted)
     other = "backfills/b/results/one.jpg-too.jpg"
     await scene.store.put(other, b"another picture", "image/jpeg")
-    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(jobs.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == [other]
 
@@ -267,7 +267,7 @@ async def test_an_item_that_was_erased_in_mid_job_is_not_drawn_again(scene: Scen
     await scene.lay_out(item())
     accepted = await scene.accept()
     await scene.fail(accepted)
-    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(jobs.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert (await scene.accept()).state == "refused"
 
 

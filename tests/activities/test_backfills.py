@@ -11,12 +11,15 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.backfills import BackfillActivities
 from domain.access.keys import KeyDigester
-from intake.backfill_items import PAGE_ITEMS, read_page
+from imaging.decoder_pool import DecoderPool
+from imaging.limits import ImageLimits
+from intake.pages import PAGE_ITEMS, read_page
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller
 from tests.memory_store import MemoryObjectStore
 from workflows.backfills.contracts import (
     BackfillInput,
+    BackfillItem,
     BackfillPlan,
     BackfillProgress,
     FinishInput,
@@ -43,7 +46,7 @@ async def store() -> MemoryObjectStore:
 
 @pytest.fixture
 def steps_of(database: Database, store: MemoryObjectStore) -> BackfillActivities:
-    return BackfillActivities(database, store, PLANS)
+    return BackfillActivities(database, store, PLANS, ImageLimits(), DecoderPool())
 
 
 def items(count: int, **fields: Any) -> list[dict[str, Any]]:
@@ -68,7 +71,7 @@ async def test_inline_items_are_laid_out_whole(
     planned = await plan(steps_of, caller, items=items(3), defaults={"size": "M"})
     assert (planned.items, planned.people, planned.products, planned.account_id) == (3, 1, 1, str(caller.account_id))
     assert planned.generations_left > 0
-    page = read_page(await store.get("backfills/summer/items/000000.jsonl"))
+    page = read_page(await store.get("backfills/summer/items/000000.jsonl"), BackfillItem)
     assert [item.key for item in page] == ["item-0", "item-1", "item-2"]
     assert {garment.size for item in page for garment in item.garments} == {"M"}
 
@@ -85,7 +88,7 @@ async def test_a_manifest_fills_pages_and_those_of_an_older_backfill_go(
     assert json.loads(await store.get("backfills/summer/uses.json")) == ["photos"]
     pages = await store.list_keys("backfills/summer/items/") + await store.list_keys("backfills/summer/outcomes")
     assert pages == ["backfills/summer/items/000000.jsonl", "backfills/summer/items/000001.jsonl"]
-    assert len(read_page(await store.get(pages[1]))) == 1
+    assert len(read_page(await store.get(pages[1]), BackfillItem)) == 1
 
 
 async def test_a_dry_run_looks_for_products_too_and_writes_nothing(
@@ -151,7 +154,7 @@ async def test_outcomes_are_added_and_a_repeated_step_changes_nothing(
     report = await ActivityEnvironment().run(steps_of.finish_backfill, FinishInput(backfill_id=ID))
     assert (await store.get(report.outcomes)).decode().splitlines() == page
     assert report.failures is not None
-    (again,) = read_page(await store.get(report.failures))
+    (again,) = read_page(await store.get(report.failures), BackfillItem)
     assert again.key == "item-1"
 
 
@@ -168,9 +171,7 @@ async def test_a_manifest_of_failures_can_be_started_as_it_is(
         ),
     )
     assert planned.items == 1
-    assert read_page(await store.get("backfills/again/items/000000.jsonl")) == read_page(
-        await store.get("backfills/summer/failed.jsonl")
-    )
+    assert await store.get("backfills/again/items/000000.jsonl") == await store.get("backfills/summer/failed.jsonl")
 
 
 async def test_without_failures_there_is_no_manifest_of_them(

@@ -58,7 +58,7 @@ async def test_a_cancelled_activity_stops_its_work_at_the_next_stage(device: Dev
 
 
 async def test_work_that_stalls_sends_no_more_heartbeats_and_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activities.device, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(activities.device, "INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(activities.device, "STALL_SECONDS", 0.1)
     beats: list[float] = []
     stalls: list[float] = []

@@ -15,7 +15,7 @@ from activities.reconciling import QUIET_PERIOD, ReconcilingActivities
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.object_keys import backfill_result_key, own_backfill_key
+from domain.object_keys import backfill_result_key, own_backfills_prefix
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
@@ -132,7 +132,7 @@ async def test_a_folder_that_tells_of_nobody_is_found_by_its_items(
     full = await full_account(database, digester, store, other)
     await store.put(f"backfills/{full.backfill_id}/progress.json", b"not JSON", "application/json")
     await store.put(f"backfills/unnamed-{full.word}/progress.json", b"[]", "application/json")
-    await store.delete(own_backfill_key(str(full.caller.account_id), f"unnamed-{full.word}"))  # of an older release
+    await store.delete(f"{own_backfills_prefix(str(full.caller.account_id))}unnamed-{full.word}")  # of an older release
     erasing = ErasingActivities(database, store, TemporalGateway(idle_temporal))
     await ActivityEnvironment().run(erasing.delete_account_objects, account_of(full))
     left = await store.list_keys("backfills/")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ class FakeFetcher(RemoteImageFetcher):
 
 async def fetch(store: MemoryObjectStore, answer: bytes | ImageError, **fields: object) -> FetchedGarment:
     garment = GarmentSource.model_validate({"index": 1, "category": "upper_body", **fields})
-    steps = GarmentActivities(store, FakeFetcher(answer), ImageLimits(), DecoderPool())
+    nowhere: Any = None  # the step needs no database
+    steps = GarmentActivities(nowhere, store, FakeFetcher(answer), ImageLimits(), DecoderPool())
     return await ActivityEnvironment().run(steps.fetch_garment, FetchGarmentInput(job_id="j", garment=garment))
 
 

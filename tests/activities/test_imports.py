@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.imports import ImportActivities
+from activities.garments import GarmentActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.object_keys import import_page_key
-from intake.import_pages import PAGE_ROWS, read_row_outcomes, row_pages
+from imaging.decoder_pool import DecoderPool
+from imaging.limits import ImageLimits
+from imaging.remote import RemoteImageFetcher
+from intake.pages import PAGE_ROWS, pages_of, read_outcomes
 from runtime.database import Database
 from tests.factories import create_caller
 from tests.memory_store import MemoryObjectStore
@@ -25,10 +28,10 @@ class Scene:
 
     def __init__(self, database: Database, account_id: uuid.UUID) -> None:
         self.database, self.account_id, self.store = database, account_id, MemoryObjectStore()
-        self.activities = ImportActivities(database, self.store)
+        self.activities = GarmentActivities(database, self.store, RemoteImageFetcher(), ImageLimits(), DecoderPool())
 
     async def lay_out(self) -> None:
-        for number, page in enumerate(row_pages([started(place).row for place in range(ROWS)])):
+        for number, page in enumerate(pages_of([started(place).row for place in range(ROWS)], PAGE_ROWS)):
             await self.store.put(import_page_key(str(self.account_id), "i", "rows", number), page, "application/jsonl")
 
     async def take_up(self, first: int) -> TakenUpRows:
@@ -41,7 +44,7 @@ class Scene:
 
     async def recorded(self, page: int = 0) -> dict[int, RowOutcome]:
         key = import_page_key(str(self.account_id), "i", "outcomes", page)
-        return read_row_outcomes(await self.store.get(key))
+        return read_outcomes(await self.store.get(key), RowOutcome)
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.device import Device
-from activities.inference import InferenceActivities, engine_hints
-from activities.objects import pack_person_map, unpack_person_map
+from activities.inference import InferenceActivities, engine_hints, pack_person_map, unpack_person_map
 from engines.base import (
     DeviceBroken,
     DeviceOutOfMemory,

@@ -13,15 +13,15 @@ from PIL import Image
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.logos import LogoActivities
+from activities.watermark import WatermarkActivities
 from domain import erasure, watermarks
 from domain.access.keys import KeyDigester
 from domain.errors import CATALOGUE
 from domain.object_keys import logo_prefix
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import LOGO_LIMITS
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
+from runtime.settings import ImageSettings
 from tests.factories import create_caller
 from tests.imaging.pictures import exif_with_orientation, png_of
 from tests.imaging.shop import Shop, make_certificate, open_shop
@@ -37,7 +37,7 @@ class Logos:
         self.database, self.shop, self.account_id = database, shop, str(account_id)
         self.store = MemoryObjectStore()
         self.fetcher = shop.fetcher(total_timeout_s=2.0, read_timeout_s=0.3)
-        self.steps = LogoActivities(database, self.store, self.fetcher, LOGO_LIMITS, DecoderPool())
+        self.steps = WatermarkActivities(database, self.store, self.fetcher, ImageSettings(), DecoderPool())
 
     async def fetch(self, data: bytes | None = None, path: str = "/given/logo") -> FetchedLogo:
         self.shop.given["logo"] = data or b""

@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
-from activities.products import ACCEPTANCE_SECONDS, YOUNG, ProductActivities
+from activities.garments import ACCEPTANCE_SECONDS, YOUNG, GarmentActivities
 from domain import erasure, products
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
@@ -51,7 +51,7 @@ class Steps:
     def __init__(self, database: Database | None = None, answer: bytes | ImageError = b"") -> None:
         self.store = MemoryObjectStore()
         fetcher = FakeFetcher(answer)
-        self.activities = ProductActivities(
+        self.activities = GarmentActivities(
             database,  # type: ignore[arg-type]  # steps that need none are tested without
             self.store,
             fetcher,
@@ -293,7 +293,7 @@ async def test_the_sweep_looks_twice(database: Database, digester: KeyDigester) 
 async def test_between_its_looks_the_sweep_holds_no_worker_and_remembers(database: Database, temporal: Client) -> None:
     """Over a real server: what the first look found reaches the second, through the failure between them."""
     steps, queue = Steps(database), uuid.uuid4().hex
-    steps.activities._acceptance_seconds = 0.3
+    steps.activities.acceptance_seconds = 0.3
     key = product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
     await steps.store.put(key, b"", "image/png")
     sweeping = steps.activities.sweep_product_pictures

@@ -11,7 +11,7 @@ from activities import purging
 from activities.purging import ORPHAN_AGE, PurgingActivities
 from domain.access import idempotency
 from domain.access.keys import KeyDigester
-from domain.jobs import backfills, jobs, retention
+from domain.jobs import backfills, jobs
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
 from runtime.object_store import PAGE, ObjectStoreUnavailableError, StoredKey
@@ -121,7 +121,7 @@ async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Da
     job_id = await create_job(database, caller)
     await complete(database, job_id, KEEP)
     await put(store, f"results/{job_id}.jpg")
-    await database.write(retention.end_access, job_id=job_id, now=datetime.now(UTC))
+    await database.write(jobs.end_access, job_id=job_id, now=datetime.now(UTC))
     await purge(database, store)
     assert store.objects == {}
     with database.reading() as session:

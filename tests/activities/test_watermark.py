@@ -22,6 +22,7 @@ from domain.object_keys import logo_key
 from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
+from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import ImageSettings
@@ -62,7 +63,9 @@ class Account:
         png = encode_png(np.full((1200, 1000, 3), GREY, np.uint8) if picture is None else picture)
         ref = await put_object(self.store, "jobs/j/work/rendered.png", png, "image/png")
         request = WatermarkInput(job_id="j", account_id=str(self.id), picture=ref, trained=trained)
-        steps = WatermarkActivities(self.database, self.store, ImageSettings(**images), DecoderPool())
+        steps = WatermarkActivities(
+            self.database, self.store, RemoteImageFetcher(), ImageSettings(**images), DecoderPool()
+        )
         return await ActivityEnvironment().run(steps.watermark, request)
 
     async def result(self) -> NDArray[np.int_]:

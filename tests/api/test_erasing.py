@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.access.keys import KeyDigester
-from domain.jobs import jobs, retention
+from domain.jobs import jobs
 from domain.object_keys import input_key, result_key
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
@@ -96,9 +96,7 @@ async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
     with database.reading() as session:
         assert jobs.get_job(session, job_id=uuid.UUID(job_id)).workflow_input == {}
     with database.reading() as session:
-        assert job_id in {
-            str(job.id) for job in retention.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))
-        }
+        assert job_id in {str(job.id) for job in jobs.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))}
 
 
 async def test_where_its_pictures_came_from_is_forgotten_whatever_happens_then(

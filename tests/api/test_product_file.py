@@ -4,7 +4,7 @@ import pytest
 
 from api.products.imports import ProductFile, read_product_file
 from imaging.limits import ImageLimits
-from intake.import_pages import SkippedRow
+from intake.pages import SkippedRow
 from tests.pictures import data_uri, encoded
 
 URL = "https://shop.example/a.jpg"

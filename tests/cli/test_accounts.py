@@ -20,7 +20,7 @@ from cli import accounts as commands
 from cli.main import app
 from domain.errors import TryOnError
 from domain.jobs import jobs
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings

@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from domain import migrations
 from domain.accounts import create_account
-from domain.billing import orders
-from domain.money.usage import usage_of
+from domain.billing import payments
+from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.tables import AuditEntry, Payment
 from runtime.database import Database
@@ -50,7 +50,7 @@ def in_database(work: Callable[[Session], Answer]) -> Answer:
 def ordered() -> Payment:
     def order(session: Session) -> Payment:
         account = create_account(session, PLANS, email=EMAIL, plan="starter", now=datetime.now(UTC))
-        return orders.order_topup(
+        return payments.order_topup(
             session, PLANS, account_id=account.id, generations=250, provider="manual", now=datetime.now(UTC)
         )
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from domain.errors import CATALOGUE, Audience, ErrorCode, known_code
-from workflows.backfills.item import TRIED_AGAIN
+from workflows.backfills.workflow import TRIED_AGAIN
 
 FAULTS_OF_OURS = {
     code for code, entry in CATALOGUE.items() if entry.status is None and entry.audience is Audience.OPERATOR

@@ -9,11 +9,12 @@ from domain import accounts
 from domain.access import keys
 from domain.access.keys import KeyDigester
 from domain.authentication import logins, sessions
+from domain.erasure import KEPT_UNVERIFIED as KEPT
+from domain.erasure import delete_unverified
 from domain.mails import Letterhead
 from domain.operation import audit, operators
 from domain.operation.audit import Act
 from domain.tables import Account
-from domain.unverified import KEPT, delete_unverified
 from runtime.database import Database
 from tests.factories import PLANS
 

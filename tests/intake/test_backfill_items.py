@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from intake.backfill_items import sent_garment, stored_pictures, whole_items
+from intake.backfills import sent_garment, stored_pictures, whole_items
 from tests.workflows.fakes import ref
 from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
 from workflows.contracts import GarmentHints

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from intake.backfill_rows import read_rows
+from intake.backfills import read_rows
 from workflows.backfills.contracts import BackfillItem, ItemGarment
 
 SHIRT = {"productId": "SKU-1", "person": "backfills/a/anna.jpg"}

@@ -31,7 +31,7 @@ from api.parts import ApiParts, open_parts
 from domain import erasure, mails
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
-from domain.billing import orders
+from domain.billing import payments
 from domain.jobs.jobs import ENDED
 from domain.mails import Letter
 from domain.tables import Job
@@ -142,7 +142,7 @@ class Scene:
             earlier = now - timedelta(minutes=2)
             mails.write_mail(session, letter, to="ann@example.com", account_id=None, now=earlier)
             buyer = self.caller.account_id
-            orders.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
+            payments.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
             erasure.begin_erasure(session, account_id=erased.account_id, now=now)
 
     async def expire_results(self) -> None:

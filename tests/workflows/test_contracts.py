@@ -12,17 +12,12 @@ from pydantic import AwareDatetime
 from pydantic.fields import FieldInfo
 from temporalio import activity
 
-from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
-from activities.imports import ImportActivities
 from activities.inference import InferenceActivities
-from activities.ledger_check import LedgerCheckActivities
-from activities.logos import LogoActivities
 from activities.mail import MailActivities
-from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
@@ -41,17 +36,12 @@ ACTIVITY_CLASSES = (
     BookkeepingActivities,
     GarmentActivities,
     InferenceActivities,
-    LogoActivities,
-    ProductActivities,
     RehearsalActivities,
     ReconcilingActivities,
     PurgingActivities,
-    LedgerCheckActivities,
     WatermarkActivities,
     BackfillActivities,
-    BackfillItemActivities,
     ErasingActivities,
-    ImportActivities,
     MailActivities,
 )
 

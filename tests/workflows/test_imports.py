@@ -20,7 +20,7 @@ from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
 from workflows import steps
-from workflows.products import imports
+from workflows.products import registration
 from workflows.products.contracts import (
     ROWS_AT_ONCE,
     ImportProductsInput,
@@ -31,8 +31,7 @@ from workflows.products.contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.products.imports import ImportProductsWorkflow
-from workflows.products.registration import RegisterProductWorkflow
+from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 
@@ -100,7 +99,7 @@ async def test_a_row_that_fails_unexpectedly_is_told_by_a_code_of_the_catalogue(
 
 
 async def test_a_long_file_goes_on_in_another_run(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ROUNDS_OF_A_RUN", 2)
+    monkeypatch.setattr(registration, "ROUNDS_OF_A_RUN", 2)
     most = 2 * ROWS_AT_ONCE
     scene = Scene(most + 3)
     scene.runner = UnsandboxedWorkflowRunner()  # the sandbox would load the number anew

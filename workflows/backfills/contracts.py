@@ -15,8 +15,7 @@ ItemKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", max_length=64)
 
 BACKFILL_ID = r"^[A-Za-z0-9._-]{1,64}$"
 
-BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]
-"""A backfill's name: its workflow id."""
+BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]  # a backfill's name: its workflow id
 
 BACKFILL_INVALID = "backfill_invalid"
 """Type of the failure of a backfill whose input is wrong; its message names rows and fields."""
@@ -24,22 +23,15 @@ BACKFILL_INVALID = "backfill_invalid"
 StoredOrRemote = Url
 """Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
 
-Number = Annotated[int, Field(ge=0)]
-"""An item's place in its backfill, from 0."""
+Number = Annotated[int, Field(ge=0)]  # an item's place in its backfill, from 0
 
-LARGEST_WINDOW = 64
-"""Items in flight at the same time; more than any one GPU host can use."""
+LARGEST_WINDOW = 64  # items in flight at the same time; more than any one GPU host can use
 
-INLINE_BYTES = 40 * 1024
-"""Items in the input itself, as JSON; more of them belong in a manifest."""
+INLINE_BYTES = 40 * 1024  # items in the input itself, as JSON; more of them belong in a manifest
 
 
 class LargestJson:
-    """Bounds a value by its size as JSON, where the bounds of its parts would be far too generous.
-
-    Attributes:
-        bytes: The bound.
-    """
+    """Bounds a value by its size as JSON, where the bounds of its parts would be far too generous."""
 
     def __init__(self, largest: int) -> None:
         self.bytes = largest
@@ -92,14 +84,10 @@ class BackfillProgress(Contract):
     """How far a backfill is; carried from one run to the next.
 
     Attributes:
-        account_id: Whose items these are.
-        total: How many there are.
         next_number: The first that was never taken up.
         pending: Others before it that have to be taken up again.
         completed: Pictures made by this backfill.
         skipped: Done before, under the same key.
-        failed: There is no picture.
-        paused: Somebody asked for it.
         concurrency: The window, as it was last set.
         per_minute: Items ended a minute, lately.
     """
@@ -160,11 +148,7 @@ class BackfillInput(Contract):
 
 
 class BackfillPlan(Contract):
-    """What a backfill would take.
-
-    Attributes:
-        generations_left: What its account may still start, today's cap aside.
-    """
+    """What a backfill would take, and what its account may still start, today's cap aside."""
 
     account_id: Identifier
     items: Number
@@ -216,11 +200,9 @@ class BackfillState(Contract):
     remaining_seconds: int | None = None
 
 
-OUTCOMES_AT_ONCE = 50
-"""Outcomes that one step writes down."""
+OUTCOMES_AT_ONCE = 50  # outcomes that one step writes down
 
-KeptAt = Annotated[str, Field(max_length=200)]
-"""Key of an object that a backfill keeps."""
+KeptAt = Annotated[str, Field(max_length=200)]  # key of an object that a backfill keeps
 
 
 class PlanInput(Contract):

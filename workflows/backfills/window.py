@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from workflows.backfills.contracts import BackfillProgress
 
-ITEMS_A_RUN = 200
-"""About 21 events each: well below the ten thousand at which Temporal warns."""
+ITEMS_A_RUN = 200  # about 21 events each: well below the ten thousand at which Temporal warns
 
 ENOUGH_FOR_A_RATE = 20
 

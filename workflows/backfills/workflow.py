@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, WorkflowAlreadyStartedError
+from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
@@ -24,21 +26,29 @@ with workflow.unsafe.imports_passed_through():
         OUTCOMES_AT_ONCE,
         AcceptedItem,
         AcceptItemInput,
+        AwaitJobInput,
         BackfillInput,
         BackfillProgress,
         BackfillReport,
         BackfillState,
         FinishInput,
         ItemOutcome,
+        KeepResultInput,
         PlanInput,
         RecordInput,
     )
-    from workflows.backfills.item import ItemCarrier
     from workflows.backfills.window import Window
+    from workflows.contracts import ReleaseInput, TryOnOutcome
     from workflows.queues import ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE
+    from workflows.tryon import TryOnWorkflow, tryon_options
 
-RECORDED_AT = OUTCOMES_AT_ONCE // 2
-"""Outcomes that are written down together, while others end."""
+TRIES = 3
+TRIED_AGAIN = frozenset({"timed_out", "generation_failed"})  # ends of a job that the item is not to blame for
+
+CANCELLED = "cancelled"
+RESULT_GONE = "result_gone"  # of an item that is done and whose picture was erased, or deleted in its time
+
+RECORDED_AT = OUTCOMES_AT_ONCE // 2  # outcomes that are written down together, while others end
 
 SIGN_OF_LIFE = timedelta(hours=6)
 """How often a backfill that waits writes its progress, so that what it needs is not taken for left behind."""
@@ -55,7 +65,8 @@ class BackfillWorkflow:
         # The account is known once the items were checked.
         progress = backfill.progress or BackfillProgress(account_id="?", total=0, concurrency=backfill.concurrency)
         self._window = Window(progress, workflow.now())
-        self._carrier = ItemCarrier()
+        self._cancelling = False
+        self._children: dict[str, workflow.ChildWorkflowHandle[Any, TryOnOutcome]] = {}
         self._unrecorded: list[ItemOutcome] = []
         self._checking = backfill.progress is None
         self._end: str | None = None
@@ -79,7 +90,7 @@ class BackfillWorkflow:
             try:
                 await workflow.wait_condition(working.done)
             except asyncio.CancelledError:
-                self._carrier.cancelling = True
+                self._cancelling = True
         report = working.result()
         if report is None:
             await workflow.wait_condition(workflow.all_handlers_finished)
@@ -103,7 +114,7 @@ class BackfillWorkflow:
     @workflow.signal
     def cancel(self) -> None:
         """Take up no more items and cancel those in flight, which are not billed."""
-        self._carrier.cancelling = True
+        self._cancelling = True
 
     @workflow.update
     def set_concurrency(self, concurrency: int) -> BackfillState:
@@ -120,15 +131,11 @@ class BackfillWorkflow:
     def progress(self) -> BackfillState:
         """How far it is, and when it may be done."""
         at, rate = self._window.progress, self._window.per_minute(workflow.now())
-        return BackfillState(
+        return at.part(
+            BackfillState,
             state=self._state(),
             reason=self._window.reason,
-            total=at.total,
-            completed=at.completed,
-            skipped=at.skipped,
-            failed=at.failed,
             in_flight=len(self._window.in_flight),
-            concurrency=at.concurrency,
             per_minute=round(rate, 1),
             remaining_seconds=round(60 * (at.total - at.ended) / rate) if rate > 0 else None,
         )
@@ -155,7 +162,7 @@ class BackfillWorkflow:
         await self._carry_out()
         await self._stop()
         await self._record()
-        if self._window.left and not self._carrier.cancelling:
+        if self._window.left and not self._cancelling:
             return None
         return await self._finish()
 
@@ -187,19 +194,14 @@ class BackfillWorkflow:
 
     async def _item(self, number: int) -> None:
         """Carry one item to its outcome, or put it back."""
-        request = AcceptItemInput(
-            backfill_id=self._id,
-            account_id=self._window.progress.account_id,
-            number=number,
-            priority=self._backfill.priority,
-            deadline_seconds=self._backfill.deadline_seconds,
-        )
+        whose = {"backfill_id": self._id, "account_id": self._window.progress.account_id}
+        request = self._backfill.part(AcceptItemInput, **whose, number=number)
         outcome: ItemOutcome | AcceptedItem
         try:
-            item = await self._carrier.accept(request)
+            item = await steps.ACCEPT_ITEM.run(request, f"item {number}")
             if item.state != "waiting":
                 self._window.accepted()
-            outcome = await self._carrier.outcome_of(request, item)
+            outcome = await self._outcome_of(request, item)
         except ActivityError:
             workflow.logger.exception("item given up", extra={"number": number})
             outcome = ItemOutcome(number=number, status="failed", error_code="generation_failed")
@@ -214,11 +216,74 @@ class BackfillWorkflow:
         self._window.put_back(number)
         self._window.wait(outcome.error_code or "", later)
 
+    async def _outcome_of(self, request: AcceptItemInput, item: AcceptedItem) -> ItemOutcome | AcceptedItem:
+        """Carry out an item, whose job is a child workflow, and again if it failed through no fault of the item.
+
+        Returns:
+            How it ended; or what was said of another try that has to wait.
+        """
+        ended = TryOnOutcome(status="failed", error_code=CANCELLED)
+        for attempt in range(TRIES):
+            if attempt:
+                item = await steps.ACCEPT_ITEM.run(request, f"item {request.number}")
+            if item.state == "waiting":
+                return item
+            if item.state == "refused":
+                return _outcome(request, item, "failed", error_code=item.error_code)
+            if item.state == "done":
+                return await self._with_picture(request, item, "skipped")
+            ended, own = await self._ended(item)
+            if ended.status == "completed" and item.state == "accepted":
+                return await self._with_picture(request, item, "completed")
+            # What another run cancelled, of a backfill before this one, was not meant for this one.
+            again = TRIED_AGAIN if own else TRIED_AGAIN | {CANCELLED}
+            if self._cancelling or (ended.status == "failed" and ended.error_code not in again):
+                break
+        return _outcome(request, item, "failed", error_code=ended.error_code)
+
+    async def _with_picture(self, request: AcceptItemInput, item: AcceptedItem, status: str) -> ItemOutcome:
+        result = item.result
+        if result is None:
+            keep = request.part(KeepResultInput, key=item.key, job_id=item.job_id or "")
+            result = (await steps.KEEP_RESULT.run(keep, item.key)).result
+        return _outcome(request, item, status, result=result, error_code=None if result else RESULT_GONE)
+
+    async def _ended(self, item: AcceptedItem) -> tuple[TryOnOutcome, bool]:
+        """Run the item's job as a child, or wait for the run that it has already.
+
+        Returns:
+            How it ended, and whether it was a child of this run that said so.
+        """
+        job_id, own = item.job_id or "", False
+        if item.state == "accepted" and item.job is not None:
+            if self._cancelling:
+                release = ReleaseInput(job_id=job_id, error_code=CANCELLED)
+                return await steps.RELEASE.run(release, CANCELLED), True
+            try:
+                child = await workflow.start_child_workflow(
+                    TryOnWorkflow.run,
+                    item.job,
+                    parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
+                    **tryon_options(item.job),
+                )
+                self._children[job_id] = child
+                if self._cancelling:
+                    child.cancel()
+                return await child, True
+            except ChildWorkflowError:
+                own = True  # terminated: the job's row says how it ended, or will within a minute
+            except WorkflowAlreadyStartedError:
+                own = False  # by a run before this one, which was terminated or reset
+            finally:
+                self._children.pop(job_id, None)
+        return await steps.AWAIT_JOB.run(AwaitJobInput(job_id=job_id), item.key), own
+
     async def _stop(self) -> None:
         """Let nothing be in flight any more."""
-        if self._carrier.cancelling:
+        if self._cancelling:
             self._show()
-            self._carrier.cancel()
+            for child in self._children.values():
+                child.cancel()
         await workflow.wait_condition(lambda: not self._window.in_flight or self._mistake is not None)
         self._admit_mistakes()
 
@@ -242,26 +307,19 @@ class BackfillWorkflow:
     async def _finish(self) -> BackfillReport:
         finished = await steps.FINISH_BACKFILL.run(FinishInput(backfill_id=self._id))
         at = self._window.progress
-        report = BackfillReport(
-            status="cancelled" if self._carrier.cancelling else "completed",
-            total=at.total,
-            completed=at.completed,
-            skipped=at.skipped,
-            failed=at.failed,
-            not_started=at.total - at.ended,
-            outcomes=finished.outcomes,
-            failures=finished.failures,
-        )
+        status = "cancelled" if self._cancelling else "completed"
+        kept = {"outcomes": finished.outcomes, "failures": finished.failures}
+        report = at.part(BackfillReport, status=status, not_started=at.total - at.ended, **kept)
         self._end = report.status
         self._show()
         return report
 
     def _may_take_up(self) -> bool:
-        return self._window.has_room and not self._carrier.cancelling and not self._full()
+        return self._window.has_room and not self._cancelling and not self._full()
 
     def _over(self) -> bool:
         done = not self._window.in_flight and (not self._window.left or self._full())
-        return self._carrier.cancelling or done
+        return self._cancelling or done
 
     def _full(self) -> bool:
         """Whether the rest is for another run: of this one's build, or of a newer one."""
@@ -274,7 +332,7 @@ class BackfillWorkflow:
             return self._end
         if self._checking:
             return "checking"
-        if self._carrier.cancelling:
+        if self._cancelling:
             return "cancelling"
         if self._window.progress.paused:
             return "paused"
@@ -296,3 +354,9 @@ class BackfillWorkflow:
 
 def _invalid(sentence: str) -> ApplicationError:
     return ApplicationError(sentence, type=BACKFILL_INVALID, non_retryable=True)
+
+
+def _outcome(request: AcceptItemInput, item: AcceptedItem, status: str, **fields: str | None) -> ItemOutcome:
+    return ItemOutcome.model_validate(
+        {"number": request.number, "key": item.key, "status": status, "job_id": item.job_id, **fields}
+    )

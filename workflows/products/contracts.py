@@ -13,9 +13,6 @@ from engines.hints import ProductHints
 from workflows.contracts import Category, Contract, Hint, Identifier, ObjectRef, Url
 
 ExternalId = Annotated[str, Field(max_length=128)]
-
-ProductName = Annotated[str, Field(max_length=200)]
-
 ObjectKey = Annotated[str, Field(max_length=512)]
 
 CLEARABLE = ("external_id", *ProductHints.model_fields, "back")
@@ -29,18 +26,14 @@ class ProductFields(ProductHints, Contract):
     """Fields of a product; what is not given stays as it is."""
 
     external_id: ExternalId | None = None
-    name: ProductName | None = None
+    name: Annotated[str, Field(max_length=200)] | None = None
     category: Category | None = None
     size: Hint | None = None
     status: Literal["active", "archived"] | None = None
 
 
 class PictureSource(Contract):
-    """A picture as it came in: stored already, or at an address that is still to be fetched.
-
-    Attributes:
-        field: What the caller calls it.
-    """
+    """A picture as it came in a field: stored already, or at an address that is still to be fetched."""
 
     field: Identifier
     stored: ObjectRef | None = None
@@ -98,13 +91,7 @@ class SaveProductInput(Contract):
 
 
 class SavedProduct(Contract):
-    """What a registration came to.
-
-    Attributes:
-        created: It added the product.
-        changed: Something is different from before.
-        picture_keys: Where the product's pictures lie.
-    """
+    """What a registration came to: whether it added the product or changed it, and where its pictures lie."""
 
     product_id: Identifier
     revision: Annotated[int, Field(ge=1)]
@@ -114,11 +101,7 @@ class SavedProduct(Contract):
 
 
 class CleanUpRegistrationInput(Contract):
-    """Delete what a registration no longer needs.
-
-    Attributes:
-        keep: Pictures that the product refers to, or may refer to.
-    """
+    """Delete what a registration no longer needs; the product refers, or may refer, to what is kept."""
 
     registration_id: Identifier
     account_id: Identifier
@@ -129,12 +112,9 @@ ROWS_AT_ONCE = 8
 """Rows that are registered side by side; their addresses alone may take half of what a contract may."""
 
 Count = Annotated[int, Field(ge=0)]
+Place = Count  # a row's place among those of its file that can be registered, from 0
 
-Place = Annotated[int, Field(ge=0)]
-"""A row's place among those of its file that can be registered, from 0."""
-
-RowNumber = Annotated[int, Field(ge=1)]
-"""A row's number as a spreadsheet shows it, the header being row 1."""
+RowNumber = Annotated[int, Field(ge=1)]  # a row's number as a spreadsheet shows it, the header being row 1
 
 
 class ImportRow(Contract):
@@ -148,23 +128,14 @@ class ImportRow(Contract):
 
 
 class StartedRow(Contract):
-    """A row that is taken up.
-
-    Attributes:
-        registration_id: See `domain.products`. It is made as late as this, since it tells when the row
-            began.
-    """
+    """A row that is taken up; the id of its registration is made as late as this, since it tells when the row began."""
 
     registration_id: Identifier
     row: ImportRow
 
 
 class ImportReport(Contract):
-    """What became of the rows.
-
-    Attributes:
-        stopped: Whether the rest was left, since the account is blocked or erased, or the file is gone.
-    """
+    """What became of the rows; the rest was left where the account is blocked or erased, or the file is gone."""
 
     created: Count = 0
     updated: Count = 0
@@ -197,23 +168,14 @@ class TakeUpRowsInput(Contract):
 
 
 class TakenUpRows(Contract):
-    """Rows to be registered.
-
-    Attributes:
-        stopped: No more rows may be.
-    """
+    """Rows to be registered; no more may be once they are ``stopped``."""
 
     rows: Annotated[list[StartedRow], Field(max_length=ROWS_AT_ONCE)] = Field(default_factory=list)
     stopped: bool = False
 
 
 class RowOutcome(Contract):
-    """What became of a row.
-
-    Attributes:
-        error_code: Of the error catalogue, where it failed.
-        field: What was refused, by its column.
-    """
+    """What became of a row; where it failed, why, and the column that was refused."""
 
     number: RowNumber
     external_id: ExternalId | None = None

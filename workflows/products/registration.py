@@ -1,15 +1,25 @@
-"""`RegisterProductWorkflow`: a product added or changed, with pictures of its own.
+"""Products added or changed: one, with pictures of its own, and the rows of a file, each an ordinary registration.
 
-A registration either takes effect as a whole or fails with a code of the error catalogue and changes nothing.
+A registration either takes effect as a whole or fails with a code of the error catalogue and changes nothing. The rows
+of a file and what became of them lie in the object store. A run takes up a few hundred rows, a few at a time, and
+continues as new, so that no history grows long. A row that fails holds up no other.
 """
 
 from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Literal
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, ApplicationErrorCategory, is_cancelled_exception
+from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ApplicationErrorCategory,
+    ChildWorkflowError,
+    is_cancelled_exception,
+)
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
@@ -20,10 +30,18 @@ with workflow.unsafe.imports_passed_through():
         CleanUpRegistrationInput,
         CopiedPictures,
         CopyPicturesInput,
+        ImportProductsInput,
+        ImportReport,
+        PictureSource,
+        RecordRowsInput,
         RegisterProductInput,
+        RowOutcome,
         SavedProduct,
         SaveProductInput,
+        StartedRow,
+        TakeUpRowsInput,
     )
+    from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, registration_workflow_id
 
 LONGEST_REGISTRATION = timedelta(minutes=2)
 """The steps' own budgets end a run within 40 s of being picked up by a worker."""
@@ -42,9 +60,11 @@ class RegisterProductWorkflow:
         """
         kept: list[str] = []
         try:
-            pictures = await self._copy(registration)
+            pictures = CopiedPictures()
+            if registration.front is not None or registration.back is not None:
+                pictures = await steps.COPY_PRODUCT_PICTURES.run(registration.part(CopyPicturesInput))
             kept = pictures.keys
-            saved = await self._save(registration, pictures)
+            saved = await steps.SAVE_PRODUCT.run(registration.part(SaveProductInput, pictures=pictures))
         except (ActivityError, asyncio.CancelledError) as error:
             # Whether a step that was cut off has saved the row is not known: its pictures are left to the sweep then.
             await self._clean_up(registration, [] if _is_refusal(error) else kept)
@@ -52,39 +72,11 @@ class RegisterProductWorkflow:
         await self._clean_up(registration, saved.picture_keys)
         return saved
 
-    async def _copy(self, registration: RegisterProductInput) -> CopiedPictures:
-        if registration.front is None and registration.back is None:
-            return CopiedPictures()
-        return await steps.COPY_PRODUCT_PICTURES.run(
-            CopyPicturesInput(
-                registration_id=registration.registration_id,
-                account_id=registration.account_id,
-                front=registration.front,
-                back=registration.back,
-            )
-        )
-
-    async def _save(self, registration: RegisterProductInput, pictures: CopiedPictures) -> SavedProduct:
-        return await steps.SAVE_PRODUCT.run(
-            SaveProductInput(
-                registration_id=registration.registration_id,
-                account_id=registration.account_id,
-                product_id=registration.product_id,
-                fields=registration.fields,
-                clear=registration.clear,
-                pictures=pictures,
-            )
-        )
-
     async def _clean_up(self, registration: RegisterProductInput, keep: list[str]) -> None:
         if registration.front is None and registration.back is None:
             return
         try:
-            await steps.CLEAN_UP_REGISTRATION.run(
-                CleanUpRegistrationInput(
-                    registration_id=registration.registration_id, account_id=registration.account_id, keep=keep
-                )
-            )
+            await steps.CLEAN_UP_REGISTRATION.run(registration.part(CleanUpRegistrationInput, keep=keep))
         except ActivityError:
             workflow.logger.warning("clean-up failed", extra={"registration_id": registration.registration_id})
 
@@ -111,3 +103,86 @@ def _as_failure(error: BaseException) -> ApplicationError:
     return ApplicationError(
         str(cause), *details, type=code, non_retryable=True, category=ApplicationErrorCategory.BENIGN
     )
+
+
+ROUNDS_OF_A_RUN = 25  # some 1,500 events
+
+FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"  # what the file calls its columns of pictures
+
+
+@workflow.defn(name="ImportProductsWorkflow", failure_exception_types=[ValidationError])
+class ImportProductsWorkflow:
+    """Take up rows, register them, write down what became of them."""
+
+    @workflow.init
+    def __init__(self, job: ImportProductsInput) -> None:
+        self._job = job
+        self._done = job.done
+        self._rounds = 0
+        self._report = job.report or ImportReport()
+
+    @workflow.run
+    async def run(self, job: ImportProductsInput) -> ImportReport:
+        """Register the rows."""
+        while self._done < job.rows:
+            if self._rounds >= ROUNDS_OF_A_RUN or workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(
+                    job.model_copy(update={"done": self._done, "report": self._report}),
+                    initial_versioning_behavior=workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
+                )
+            if not await self._some_rows():
+                self._report = self._report.model_copy(update={"stopped": True})
+                break
+            workflow.set_current_details(f"{self._done} of {job.rows}")
+        return self._report
+
+    async def _some_rows(self) -> bool:
+        """Carry the next rows through; says whether there may be more."""
+        first = self._done
+        taken = await steps.TAKE_UP_ROWS.run(self._job.part(TakeUpRowsInput, first=first))
+        if taken.stopped or not taken.rows:
+            return False
+        outcomes = await asyncio.gather(*(self._register(started) for started in taken.rows))
+        await steps.RECORD_ROWS.run(self._job.part(RecordRowsInput, first=first, outcomes=list(outcomes)))
+        counts: dict[str, int] = {outcome.status: getattr(self._report, outcome.status) for outcome in outcomes}
+        for outcome in outcomes:
+            counts[outcome.status] += 1
+        self._report = self._report.model_copy(update=counts)
+        self._done += len(outcomes)
+        self._rounds += 1
+        return True
+
+    async def _register(self, started: StartedRow) -> RowOutcome:
+        row, name = started.row, started.row.fields.external_id
+        try:
+            saved = await workflow.execute_child_workflow(
+                RegisterProductWorkflow.run,
+                RegisterProductInput(
+                    registration_id=started.registration_id,
+                    account_id=self._job.account_id,
+                    fields=row.fields,
+                    clear=row.clear,
+                    front=PictureSource(field=FRONT, url=row.front),
+                    back=None if row.back is None else PictureSource(field=BACK, url=row.back),
+                ),
+                id=registration_workflow_id(started.registration_id),
+                execution_timeout=LONGEST_REGISTRATION,
+                priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
+                search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, self._job.account_id)]),
+                static_summary=f"row {row.number}",
+            )
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            code, field = _reason(error)
+            return RowOutcome(number=row.number, external_id=name, status="failed", error_code=code, field=field)
+        changed: Literal["updated", "unchanged"] = "updated" if saved.changed else "unchanged"
+        return RowOutcome(number=row.number, external_id=name, status="created" if saved.created else changed)
+
+
+def _reason(error: ChildWorkflowError) -> tuple[ErrorCode, str | None]:
+    """The code and the field that a registration's failure names."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError) or cause.type is None:
+        return "timed_out", None
+    return known_code(cause.type, "storage_unavailable"), str(cause.details[0]) if cause.details else None

@@ -19,10 +19,9 @@ from domain.accounts import find_account
 from domain.billing import payments
 from domain.jobs.job_history import ListedJob, list_jobs
 from domain.money.plans import PlanBook
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 from domain.operation import audit
-from domain.operation.account_search import search_accounts, standing_of
-from domain.operation.operators import login_of
+from domain.operation.operators import login_of, search_accounts, standing_of
 from domain.tables import Account, Login, Payment
 from workflows.queues import tryon_workflow_id
 

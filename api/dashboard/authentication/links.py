@@ -19,7 +19,7 @@ from api.dashboard.visitor import SESSION, possible_visitor, set_cookie
 from api.parts import parts_of
 from api.routes import RoutePolicy
 from domain import accounts
-from domain.authentication import address_changes, email_tokens, logins, sessions, throttles
+from domain.authentication import email_tokens, logins, sessions, throttles
 from domain.authentication.email_tokens import Purpose
 from domain.authentication.logins import Credentials
 from domain.authentication.passwords import check_password
@@ -151,7 +151,7 @@ async def change_address(request: Request) -> Response:
     try:
         changed = await write_and_send(
             parts,
-            address_changes.change_address,
+            logins.change_address,
             parts.digester,
             letterhead(parts.settings),
             token=link.token,

@@ -20,12 +20,11 @@ from api.parts import ApiParts, parts_of
 from api.payments.provider import PaymentPageError
 from api.routes import PAGES
 from domain import accounts
-from domain.billing import orders, payments, statements
-from domain.billing.orders import OrderRefusedError
-from domain.billing.payments import OPEN
-from domain.money import quota
+from domain.billing import payments
+from domain.billing.payments import OPEN, OrderRefusedError
+from domain.money import ledger, quota
 from domain.money.plans import terms_of
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Payment
 
 PER_PAGE = 50
@@ -69,9 +68,9 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
             "left": quota.generations_left(session, parts.plans, account=account, now=now),
             "terms": terms,
             "packs": () if terms.trial_days is not None else parts.plans.topup_packs,
-            "waiting": orders.waiting_plan_order(session, account_id=account_id),
+            "waiting": payments.waiting_plan_order(session, account_id=account_id),
             "placed": payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1),
-            "movements": statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
+            "movements": ledger.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
         }
 
     seen = await parts.database.read(look)
@@ -82,7 +81,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
         "billing/show.html",
         status,
         error=error,
-        plans=orders.orderable_plans(parts.plans),
+        plans=payments.orderable_plans(parts.plans),
         orders=placed[:NEWEST_ORDERS],
         more_orders=len(placed) > NEWEST_ORDERS,
         movements=movements,
@@ -100,7 +99,7 @@ async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[st
     place = None
     while True:
         movements = await parts.database.read(
-            statements.read_from_the_first, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
+            ledger.read_from_the_first, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
         )
         if movements:
             place = movements[-1].place
@@ -109,7 +108,7 @@ async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[st
             return
 
 
-def _csv_line(movement: statements.Movement) -> str:
+def _csv_line(movement: ledger.Movement) -> str:
     """No field holds a text of anybody's, so none needs quotes."""
     fields = (
         movement.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -130,7 +129,7 @@ async def ask_for_topup(request: Request) -> Response:
     parts = parts_of(request)
     account = await parts.database.read(accounts.get_account, account_id=visitor_of(request).account_id)
     try:
-        price = orders.pack_price(parts.plans, account, generations)
+        price = payments.pack_price(parts.plans, account, generations)
     except OrderRefusedError as refused:
         return await billing_page(request, 422, str(refused))
     return page(
@@ -148,7 +147,7 @@ async def ask_for_topup(request: Request) -> Response:
 async def order_topup(request: Request) -> Response:
     """Place the order."""
     form = await read_form(request)
-    return await _place(request, form, partial(orders.order_topup, generations=_size(form.text("generations"))))
+    return await _place(request, form, partial(payments.order_topup, generations=_size(form.text("generations"))))
 
 
 @router.get("/billing/plan")
@@ -157,9 +156,9 @@ async def ask_for_plan(request: Request) -> Response:
     parts, name = parts_of(request), request.query_params.get("plan", "")
     account_id = visitor_of(request).account_id
     account = await parts.database.read(accounts.get_account, account_id=account_id)
-    waiting = await parts.database.read(orders.waiting_plan_order, account_id=account_id)
+    waiting = await parts.database.read(payments.waiting_plan_order, account_id=account_id)
     try:
-        price = orders.plan_price(parts.plans, account, name)
+        price = payments.plan_price(parts.plans, account, name)
     except OrderRefusedError as refused:
         return await billing_page(request, 422, str(refused))
     return page(
@@ -179,7 +178,7 @@ async def ask_for_plan(request: Request) -> Response:
 async def order_plan(request: Request) -> Response:
     """Place the order; the plan changes once it is paid."""
     form = await read_form(request)
-    return await _place(request, form, partial(orders.order_plan, plan=form.text("plan")))
+    return await _place(request, form, partial(payments.order_plan, plan=form.text("plan")))
 
 
 @router.get("/billing/orders")

@@ -6,7 +6,7 @@ import uuid
 from datetime import UTC, datetime
 
 from api.dashboard.rendering import plan_label
-from domain.billing.statements import Movement, Place
+from domain.money.ledger import Movement, Place
 from domain.tables import Payment
 
 SOURCES = {"trial": "Trial", "included": "Plan", "topup": "Pack"}

@@ -23,7 +23,7 @@ from api.products.imports import (
 from api.routes import RoutePolicy
 from gateway.calls import AlreadyRunningError
 from imaging.decoder_pool import DecoderPool
-from intake.import_pages import SkippedRow
+from intake.pages import SkippedRow
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024
 """`MOST_ROWS` rows of a thousand characters."""

@@ -16,7 +16,7 @@ from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import SESSION, set_cookie, visitor_of
 from api.parts import ApiParts, parts_of
-from domain.authentication import address_changes, logins, sessions, throttles
+from domain.authentication import logins, sessions, throttles
 from domain.authentication.email_addresses import address_to_keep
 from domain.authentication.passwords import check_password
 from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
@@ -46,7 +46,7 @@ async def ask_for_change(request: Request) -> Response:
         return await show_settings(request, 429, errors={"new_email": TooMuchMail.sentence}, values=typed)
     await write_and_send(
         parts,
-        address_changes.ask_for_change,
+        logins.ask_for_change,
         letterhead(parts.settings),
         account_id=visitor.account_id,
         new_email=new_email,

@@ -8,6 +8,9 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
+UNSTARTED = sa.text("started_at IS NULL AND status = 'processing'")
+CLOSING = sa.text("kind IN ('settle', 'release')")
+
 
 def upgrade() -> None:
     op.create_table(
@@ -33,9 +36,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_key")),
         sa.UniqueConstraint("digest", name=op.f("uq_api_key_digest")),
     )
-    with op.batch_alter_table("api_key", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_api_key_account_id"), ["account_id"], unique=False)
-
+    op.create_index(op.f("ix_api_key_account_id"), "api_key", ["account_id"])
     op.create_table(
         "job",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -59,16 +60,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["api_key_id"], ["api_key.id"], name=op.f("fk_job_api_key_id_api_key")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_job")),
     )
-    with op.batch_alter_table("job", schema=None) as batch_op:
-        batch_op.create_index("ix_job_account_created", ["account_id", "created_at"], unique=False)
-        batch_op.create_index(
-            "ix_job_unstarted",
-            ["created_at"],
-            unique=False,
-            sqlite_where=sa.text("started_at IS NULL AND status = 'processing'"),
-            postgresql_where=sa.text("started_at IS NULL AND status = 'processing'"),
-        )
-
+    op.create_index("ix_job_account_created", "job", ["account_id", "created_at"])
+    op.create_index("ix_job_unstarted", "job", ["created_at"], sqlite_where=UNSTARTED, postgresql_where=UNSTARTED)
     op.create_table(
         "ledger",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -83,38 +76,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_ledger")),
         sa.UniqueConstraint("job_id", "kind", name=op.f("uq_ledger_job_id_kind")),
     )
-    with op.batch_alter_table("ledger", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_ledger_account_id"), ["account_id"], unique=False)
-        batch_op.create_index(
-            "uq_ledger_job_closed",
-            ["job_id"],
-            unique=True,
-            sqlite_where=sa.text("kind IN ('settle', 'release')"),
-            postgresql_where=sa.text("kind IN ('settle', 'release')"),
-        )
+    op.create_index(op.f("ix_ledger_account_id"), "ledger", ["account_id"])
+    op.create_index(
+        "uq_ledger_job_closed", "ledger", ["job_id"], unique=True, sqlite_where=CLOSING, postgresql_where=CLOSING
+    )
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("ledger", schema=None) as batch_op:
-        batch_op.drop_index(
-            "uq_ledger_job_closed",
-            sqlite_where=sa.text("kind IN ('settle', 'release')"),
-            postgresql_where=sa.text("kind IN ('settle', 'release')"),
-        )
-        batch_op.drop_index(batch_op.f("ix_ledger_account_id"))
-
-    op.drop_table("ledger")
-    with op.batch_alter_table("job", schema=None) as batch_op:
-        batch_op.drop_index(
-            "ix_job_unstarted",
-            sqlite_where=sa.text("started_at IS NULL AND status = 'processing'"),
-            postgresql_where=sa.text("started_at IS NULL AND status = 'processing'"),
-        )
-        batch_op.drop_index("ix_job_account_created")
-
-    op.drop_table("job")
-    with op.batch_alter_table("api_key", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_api_key_account_id"))
-
-    op.drop_table("api_key")
-    op.drop_table("account")
+    for table in ("ledger", "job", "api_key", "account"):
+        op.drop_table(table)

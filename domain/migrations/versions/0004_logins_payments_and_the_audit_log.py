@@ -16,13 +16,8 @@ def upgrade() -> None:
     op.add_column("account", sa.Column("erased_at", TIME, nullable=True))
     op.add_column("account", sa.Column("erasure_finished_at", TIME, nullable=True))
     being_erased = sa.text("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
-    op.create_index(
-        "ix_account_being_erased",
-        "account",
-        ["erased_at"],
-        sqlite_where=being_erased,
-        postgresql_where=being_erased,
-    )
+    name, columns = "ix_account_being_erased", ["erased_at"]
+    op.create_index(name, "account", columns, sqlite_where=being_erased, postgresql_where=being_erased)
     op.create_index("ix_job_account_day", "job", ["account_id", "counted_on", "status", "generation_ms"])
     op.create_index("ix_job_account_status", "job", ["account_id", "status", "created_at", "error_code"])
     _logins()

@@ -14,8 +14,8 @@ import pytest
 
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.billing import orders, payments
-from domain.billing.orders import MOST_OPEN
+from domain.billing import payments
+from domain.billing.payments import MOST_OPEN
 from domain.jobs import jobs
 from domain.money import quota
 from domain.tables import Payment
@@ -37,7 +37,7 @@ async def complete_job(api: Api, at: datetime | None = None) -> uuid.UUID:
 
 async def order_by_hand(api: Api, generations: int = 250) -> Payment:
     return await api.parts.database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=api.caller.account_id,
         generations=generations,

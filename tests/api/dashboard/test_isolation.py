@@ -19,7 +19,7 @@ from domain.access.keys import create_key
 from domain.object_keys import import_plan_key, logo_key
 from domain.products import ACTIVE, new_registration_id, public_id
 from domain.tables import Account, ApiKey, Job, LoginSession, Payment, Product, Watermark
-from intake.import_pages import ImportPlan
+from intake.pages import ImportPlan
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in

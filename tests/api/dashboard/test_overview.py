@@ -10,7 +10,7 @@ from domain import products
 from domain.jobs import jobs
 from domain.jobs.job_history import Day
 from domain.money.plans import Period
-from domain.money.usage import Usage
+from domain.money.quota import Usage
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import PLANS, create_caller, new_job

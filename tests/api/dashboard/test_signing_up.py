@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from api.dashboard.visitor import SESSION, cookie_name
 from domain import accounts
 from domain.authentication import logins
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Account, Login, LoginSession
 from runtime.settings import Settings
 from tests.api.conftest import OpenApi

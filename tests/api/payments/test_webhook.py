@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from api.payments.webhook import MOST_AHEAD_SECONDS, STRIPE_PATH
-from domain.billing import orders, payments
+from domain.billing import payments
 from domain.money.ledger import check_ledger
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Payment
 from runtime.database import Database
 from tests.api.conftest import Api
@@ -33,7 +33,7 @@ EXPIRED = "checkout.session.expired"
 
 async def order(api: Api, generations: int = 250) -> Payment:
     return await api.parts.database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=api.caller.account_id,
         generations=generations,
@@ -148,7 +148,7 @@ async def test_a_message_that_does_not_fit_the_order_credits_nothing(paid_api: A
 
 async def test_an_order_that_waits_for_an_operator_is_not_stripes_to_close(paid_api: Api) -> None:
     payment = await paid_api.parts.database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=paid_api.caller.account_id,
         generations=50,

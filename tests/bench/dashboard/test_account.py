@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from bench.dashboard.account import write_account
 from domain.access.keys import KeyDigester
 from domain.money.ledger import check_ledger
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.tables import Job, LedgerEntry, Product
 from runtime.database import Database
 from tests.factories import PLANS

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 
 from domain.access.keys import KeyDigester
-from domain.authentication import address_changes, email_tokens, logins, trials
+from domain.authentication import email_addresses, email_tokens, logins
 from domain.authentication.email_tokens import Purpose
 from domain.mails import Letterhead
 from domain.tables import Account, Mail
@@ -34,13 +34,13 @@ async def mail_to(database: Database, email: str) -> list[Mail]:
 
 async def asked(database: Database, account_id: uuid.UUID, new_email: str, now: datetime = NOW) -> str | None:
     """The token that was mailed to the new address."""
-    await database.write(address_changes.ask_for_change, HEAD, account_id=account_id, new_email=new_email, now=now)
+    await database.write(logins.ask_for_change, HEAD, account_id=account_id, new_email=new_email, now=now)
     found = re.search(r"change-address\?token=(\S+)", (await mail_to(database, new_email))[-1].body)
     return found[1] if found else None
 
 
 async def changed(database: Database, digester: KeyDigester, token: str, now: datetime = NOW) -> bool:
-    return await database.write(address_changes.change_address, digester, HEAD, token=token, now=now)
+    return await database.write(logins.change_address, digester, HEAD, token=token, now=now)
 
 
 async def test_the_new_address_confirms_and_the_old_one_is_told(database: Database, digester: KeyDigester) -> None:
@@ -57,7 +57,7 @@ async def test_the_new_address_confirms_and_the_old_one_is_told(database: Databa
     assert len(await mail_to(database, old)) == 2
     assert not await changed(database, digester, token)
     with database.transaction() as session:
-        assert not trials.take_trial(session, digester, email=new, now=NOW)
+        assert not email_addresses.take_trial(session, digester, email=new, now=NOW)
 
 
 async def test_an_address_with_an_account_is_told_so_itself(database: Database, digester: KeyDigester) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms, change_plan
-from domain.billing import orders, payments
-from domain.billing.orders import MOST_IN_A_DAY, MOST_OPEN, OrderRefusedError
+from domain.billing import payments
+from domain.billing.payments import MOST_IN_A_DAY, MOST_OPEN, OrderRefusedError
 from domain.tables import Payment
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller
@@ -29,7 +29,7 @@ async def order_pack(
     database: Database, caller: Caller, generations: int = 50, payment_id: uuid.UUID | None = None
 ) -> Payment:
     return await database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=caller.account_id,
         generations=generations,
@@ -41,7 +41,7 @@ async def order_pack(
 
 async def order_plan(database: Database, caller: Caller, plan: str = "growth") -> Payment:
     return await database.write(
-        orders.order_plan, PLANS, account_id=caller.account_id, plan=plan, provider="manual", now=NOW
+        payments.order_plan, PLANS, account_id=caller.account_id, plan=plan, provider="manual", now=NOW
     )
 
 
@@ -119,7 +119,7 @@ async def test_a_day_has_an_end_of_orders(database: Database, caller: Caller) ->
     """Ordering and withdrawing for ever would fill the table."""
     with database.transaction() as session:
         for index in range(MOST_IN_A_DAY):
-            made = orders.order_topup(
+            made = payments.order_topup(
                 session,
                 PLANS,
                 account_id=caller.account_id,
@@ -131,7 +131,7 @@ async def test_a_day_has_an_end_of_orders(database: Database, caller: Caller) ->
     with pytest.raises(OrderRefusedError, match="tomorrow"):
         await order_pack(database, caller)
     await database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=caller.account_id,
         generations=50,
@@ -152,7 +152,7 @@ async def test_the_list_is_read_in_pages(database: Database, caller: Caller) -> 
     ids = []
     for minutes in (0, 1, 1, 2):
         made = await database.write(
-            orders.order_topup,
+            payments.order_topup,
             PLANS,
             account_id=caller.account_id,
             generations=50,

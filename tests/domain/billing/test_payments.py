@@ -12,12 +12,12 @@ import pytest
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.accounts import change_plan, find_account
-from domain.billing import orders, payments
+from domain.billing import payments
 from domain.billing.payments import Receipt, ReceiptRefusedError
 from domain.jobs.jobs import accept_job
 from domain.money.ledger import check_ledger, entries_of_account
 from domain.money.plans import PlanBook
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 from domain.tables import Account, Allowance, LedgerEntry, Payment
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
@@ -45,13 +45,13 @@ async def other_process(own_database_url: str, own_database: Database) -> AsyncI
 
 async def order_pack(database: Database, caller: Caller, provider: str = "manual") -> Payment:
     return await database.write(
-        orders.order_topup, PLANS, account_id=caller.account_id, generations=250, provider=provider, now=NOW
+        payments.order_topup, PLANS, account_id=caller.account_id, generations=250, provider=provider, now=NOW
     )
 
 
 async def order_plan(database: Database, caller: Caller) -> Payment:
     return await database.write(
-        orders.order_plan, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
+        payments.order_plan, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
     )
 
 

@@ -10,10 +10,9 @@ import pytest
 from sqlalchemy import inspect
 
 from domain.access.keys import KeyDigester
-from domain.billing import statements
-from domain.billing.statements import Movement
 from domain.jobs import jobs
-from domain.money import quota
+from domain.money import ledger, quota
+from domain.money.ledger import Movement
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, new_job
 
@@ -57,7 +56,7 @@ async def read_back(database: Database, caller: Caller, limit: int) -> list[Move
     read: list[Movement] = []
     while True:
         found = await database.read(
-            statements.page_of_account,
+            ledger.page_of_account,
             account_id=caller.account_id,
             limit=limit,
             after=read[-1].place if read else None,
@@ -73,7 +72,7 @@ async def read_forward(database: Database, caller: Caller, limit: int) -> list[M
     left: dict[uuid.UUID, int] = {}
     while True:
         found = await database.read(
-            statements.read_from_the_first,
+            ledger.read_from_the_first,
             account_id=caller.account_id,
             limit=limit,
             left=left,
@@ -124,18 +123,16 @@ async def test_nobody_elses_movements_are_told(database: Database, digester: Key
     stranger = await create_caller(database, digester, now=BORN)
     assert await read_back(database, stranger, 100) == await read_forward(database, stranger, 100) == []
     with database.reading() as session:
-        place = statements.page_of_account(session, account_id=caller.account_id, limit=1)[0].place
-        assert not statements.page_of_account(session, account_id=stranger.account_id, limit=9, after=place)
+        place = ledger.page_of_account(session, account_id=caller.account_id, limit=1)[0].place
+        assert not ledger.page_of_account(session, account_id=stranger.account_id, limit=9, after=place)
 
 
 async def test_an_entry_that_comes_while_one_leafs_moves_no_page(database: Database, caller: Caller) -> None:
     await live_a_little(database, caller)
     before = await read_back(database, caller, 100)
-    first = await database.read(statements.page_of_account, account_id=caller.account_id, limit=5)
+    first = await database.read(ledger.page_of_account, account_id=caller.account_id, limit=5)
     await run_job(database, caller, BORN + timedelta(days=80), completed=True)
-    rest = await database.read(
-        statements.page_of_account, account_id=caller.account_id, limit=100, after=first[-1].place
-    )
+    rest = await database.read(ledger.page_of_account, account_id=caller.account_id, limit=100, after=first[-1].place)
     assert first + rest == before
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.access.keys import KeyDigester
-from domain.jobs import backfills, jobs, retention
+from domain.jobs import backfills, jobs
 from runtime.database import Database
 from tests.factories import Caller, create_caller, create_job
 
@@ -77,7 +77,7 @@ async def test_a_picture_that_is_erased_is_forgotten_and_not_noted_again(databas
     await keep(database, caller, job_id)
     with database.transaction() as session:
         assert backfills.forget_results_of(session, job_id=job_id) == [PLACE]
-        retention.end_access(session, job_id=job_id, now=NOW)
+        jobs.end_access(session, job_id=job_id, now=NOW)
     assert await kept(database, caller) is None
     assert await keep(database, caller, job_id) is None
 

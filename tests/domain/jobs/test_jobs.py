@@ -87,14 +87,7 @@ async def test_the_ledger_alone_refuses_a_second_closing_entry(database: Databas
     with pytest.raises(IntegrityError), database.transaction() as session, session.begin_nested():
         job = jobs.get_job(session, job_id=job_id)
         assert job.allowance_id is not None
-        ledger.add_job_entry(
-            session,
-            account_id=caller.account_id,
-            allowance_id=job.allowance_id,
-            job_id=job_id,
-            kind="release",
-            at=job.created_at,
-        )
+        ledger.add_entry(session, "release", caller.account_id, job.allowance_id, job_id=job_id, at=job.created_at)
         session.flush()
     assert await entries(database, job_id) == ["reserve", "settle"]
 

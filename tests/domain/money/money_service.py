@@ -23,7 +23,6 @@ import activities.reconciling
 import api.tryon.accepting
 import api.tryon.polling
 import domain.jobs.jobs
-import domain.jobs.retention
 import runtime.object_store
 import worker_cpu.relay
 from activities.bookkeeping import BookkeepingActivities
@@ -40,7 +39,7 @@ from domain.jobs import jobs
 from domain.money import quota
 from domain.money.ledger import Disagreement, check_ledger
 from domain.money.plans import PlanBook
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 from domain.object_keys import result_key
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry
 from gateway.temporal import TemporalGateway
@@ -72,7 +71,6 @@ TELL_THE_TIME = (
     api.tryon.accepting,
     api.tryon.polling,
     domain.jobs.jobs,
-    domain.jobs.retention,
     runtime.object_store,
     worker_cpu.relay,
 )

@@ -16,7 +16,7 @@ from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
 from domain.money.plans import load_plans
-from domain.money.usage import Usage, usage_of
+from domain.money.quota import Usage, usage_of
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, new_job
 

@@ -38,9 +38,10 @@ async def job_id(own_database: Database, digester: KeyDigester) -> uuid.UUID:
 def no_compare_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ends a job ends it, whatever it was."""
 
-    def end(session: Session, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
-        session.execute(update(Job).where(Job.id == job.id).values(status=status, finished_at=finished_at, **values))
-        (quota.settle if status == jobs.COMPLETED else quota.release)(session, job, now=finished_at)
+    def end(session: Session, job: Job, status: str, *, keep: timedelta, now: datetime, **values: object) -> bool:
+        ended = {"status": status, "finished_at": now, "expires_at": now + keep, **values}
+        session.execute(update(Job).where(Job.id == job.id).values(ended))
+        (quota.settle if status == jobs.COMPLETED else quota.release)(session, job, now=now)
         return True
 
     monkeypatch.setattr(jobs, "_end_job", end)

@@ -8,7 +8,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
-from gateway.temporal import LONGEST_ERASURE
+from gateway.temporal import ERASURE
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
 from workflows.accounts import EraseAccountWorkflow
@@ -42,7 +42,7 @@ async def start(client: Client) -> WorkflowHandle[Any, Any]:
         erasure,
         id=erasure_workflow_id(erasure.account_id),
         task_queue=CPU_QUEUE,
-        execution_timeout=LONGEST_ERASURE,
+        execution_timeout=ERASURE.longest,
     )
 
 

@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
 from domain.products import new_registration_id
-from gateway.temporal import LONGEST_IMPORT
+from gateway.temporal import IMPORT
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
@@ -25,7 +25,7 @@ from workflows.products.contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.products.imports import ROUNDS_OF_A_RUN, ImportProductsWorkflow
+from workflows.products.registration import ROUNDS_OF_A_RUN, ImportProductsWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 
@@ -63,7 +63,7 @@ def case(name: str, rows: int, *, at_once: int = ROWS_AT_ONCE, blocked: bool = F
             job,
             id=import_workflow_id(job.account_id),
             task_queue=CPU_QUEUE,
-            execution_timeout=LONGEST_IMPORT,
+            execution_timeout=IMPORT.longest,
         )
 
     return Case("ImportProductsWorkflow", name, activities, start)

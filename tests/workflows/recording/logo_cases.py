@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
-from gateway.temporal import LONGEST_SETTING
+from gateway.temporal import LOGO as LOGO_RUN
 from tests.workflows.fakes import ref
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
@@ -54,7 +54,7 @@ def case(name: str, fetch: Any) -> Case:
             wanted,
             id=watermark_workflow_id(wanted.account_id),
             task_queue=CPU_QUEUE,
-            execution_timeout=LONGEST_SETTING,
+            execution_timeout=LOGO_RUN.longest,
         )
 
     return Case("SetWatermarkWorkflow", name, activities, start)

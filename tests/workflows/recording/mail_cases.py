@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
-from gateway.temporal import LONGEST_SENDING
+from gateway.temporal import MAIL
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
 from workflows.accounts import SendMailWorkflow
@@ -40,7 +40,7 @@ def case(name: str, send: Any) -> Case:
             mail,
             id=mail_workflow_id(mail.mail_id),
             task_queue=CPU_QUEUE,
-            execution_timeout=LONGEST_SENDING,
+            execution_timeout=MAIL.longest,
         )
 
     return Case("SendMailWorkflow", name, activities, start)

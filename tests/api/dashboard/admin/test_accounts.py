@@ -11,7 +11,7 @@ import pytest
 from api.dashboard.admin import accounts as pages
 from domain import accounts, erasure
 from domain.jobs import jobs
-from domain.money.usage import usage_of
+from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.tables import Account, Login
 from tests.api.conftest import Api, single

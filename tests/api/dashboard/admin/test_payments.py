@@ -9,8 +9,8 @@ import pytest
 
 from api.dashboard.admin import payments as pages
 from domain import accounts
-from domain.billing import orders
-from domain.money.usage import usage_of
+from domain.billing import payments
+from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.tables import Payment
 from tests.api.conftest import Api
@@ -22,7 +22,7 @@ PAGE = "/admin/payments"
 
 async def ordered(api: Api, caller: Caller, generations: int = 50) -> uuid.UUID:
     payment = await api.parts.database.write(
-        orders.order_topup,
+        payments.order_topup,
         PLANS,
         account_id=caller.account_id,
         generations=generations,
@@ -83,7 +83,7 @@ async def test_approving_is_asked_about_first(api: Api, operator: Browser, custo
 
 async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, operator: Browser, customer: Caller) -> None:
     payment = await api.parts.database.write(
-        orders.order_plan,
+        payments.order_plan,
         PLANS,
         account_id=customer.account_id,
         plan="growth",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from activities.ledger_check import LedgerCheckActivities
+from activities.bookkeeping import BookkeepingActivities
 from api.dashboard.admin import state
 from domain.operation import audit
 from engines.catalogue import OFFERED
@@ -75,7 +76,7 @@ async def test_a_ledger_check_is_started_and_its_result_shown(open_api: OpenApi,
     await TemporalGateway(temporal).schedules.ensure()
     async with open_api(client=temporal) as api:
         operator = await operator_of(api)
-        activities = [LedgerCheckActivities(api.parts.database).check_ledger]
+        activities = [BookkeepingActivities(api.parts.database, api.store, timedelta(hours=1)).check_ledger]
         worker = Worker(temporal, task_queue=CPU_QUEUE, workflows=[LedgerCheckWorkflow], activities=activities)
         async with worker:
             answer = await operator.post("/admin/ledger-check", page=PAGE)
