@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,10 +247,10 @@ def commands_of_tryon() -> dict[tuple[str, ...], set[str]]:
     """Every command of the command line by its words, with its options."""
     found: dict[tuple[str, ...], set[str]] = {}
 
-    def visit(command: object, words: tuple[str, ...]) -> None:
+    def visit(command: Any, words: tuple[str, ...]) -> None:
         found[words] = {"--help", *(name for each in command.params for name in (*each.opts, *each.secondary_opts))}
         for name in getattr(command, "commands", {}):
-            visit(command.commands[name], (*words, name))
+            visit(command.get_command(None, name), (*words, name))
 
     visit(get_command(app), ())
     return found
