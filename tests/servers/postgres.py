@@ -62,9 +62,12 @@ def running_postgres(folder: Path) -> Iterator[str]:
     command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
     # Nobody cuts the power of a test, so nothing has to reach the disk.
     command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
-    with running(command, folder / "postgres.log", user=user):
+    command += ["-c", "max_connections=400"]  # modules keep theirs until they end
+    log = folder / "postgres.log"
+    with running(command, log, user=user) as server:
         _wait(binaries, port)
         yield f"postgresql://tryon@127.0.0.1:{port}/postgres"
+        assert server.poll() is None, f"PostgreSQL ended by itself: {log.read_text()[-2000:]}"
 
 
 def _wait(binaries: Path, port: int) -> None:

@@ -17,6 +17,7 @@ from api.dashboard.samples import PORTRAIT, pixels_of
 from gateway.temporal import TemporalGateway
 from runtime.object_store import S3ObjectStore
 from tests.pictures import encoded
+from tests.stack.conftest import SIDE
 from tests.stack.page import OPERATIONS, WHERE, commands, run_block
 from tests.stack.stack import Stack, until
 from tests.stack.test_jobs import books
@@ -27,8 +28,6 @@ FROM_A_FILE, FROM_TEMPORAL = "Start one from a file", "Start one with Temporal's
 STEER, STEER_BY_TEMPORAL = "Watch and steer it", "The same with Temporal's own command line"
 LEAVES = "What it leaves"
 SHOP = "shop@example.com"
-SMALL = 288
-"""Pixels a side: a quarter of the work."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def page(stack: Stack, heading: str, folder: Path, **variables: str) -> str:
 
 
 def picture(pixels: Any) -> bytes:
-    return encoded(Image.fromarray(pixels).resize((SMALL, SMALL)))
+    return encoded(Image.fromarray(pixels).resize((SIDE, SIDE)))
 
 
 def write_file(folder: Path, keys: Iterable[str]) -> None:
@@ -116,7 +115,7 @@ def test_a_file_becomes_pictures_that_are_billed_once_whatever_is_killed(
     assert "None failed." in said
     for key, outcome in outcomes(tmp_path).items():
         with Image.open(tmp_path / "pictures" / f"{key}.jpg") as result:
-            assert result.size == (SMALL, SMALL)
+            assert result.size == (SIDE, SIDE)
         assert books(stack, outcome["jobId"])[1] == ["reserve", "settle"]
 
     # The same again under another name makes nothing and bills nothing.

@@ -1,0 +1,48 @@
+"""``tryon …`` as a process of its own, forked from one that has imported every command, which takes two seconds.
+
+Whatever a command may find in a process of its own it has here too: its environment, its two streams, its umask and
+the end of `cli.main.main`. ``tryon up`` is started as a person would, by `tests.stack.stack.running_stack`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+
+from cli.main import PLACES, main
+
+PATIENCE = 120.0
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload([__name__, *{f"cli.{place.partition(':')[0]}" for place in PLACES.values()}])
+
+
+def run_command(arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        said, complained = Path(folder) / "stdout", Path(folder) / "stderr"
+        for stream in (said, complained):
+            stream.touch()
+        process = FORKS.Process(target=_run, args=(list(arguments), dict(environment), said, complained))
+        process.start()
+        process.join(PATIENCE)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(["tryon", *arguments], PATIENCE, said.read_text(), complained.read_text())
+        return subprocess.CompletedProcess(arguments, process.exitcode, said.read_text(), complained.read_text())
+
+
+def _run(arguments: list[str], environment: dict[str, str], said: Path, complained: Path) -> None:
+    for stream, path in ((sys.stdout, said), (sys.stderr, complained)):
+        descriptor = os.open(path, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+        os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["tryon", *arguments]
+    main()
