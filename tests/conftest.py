@@ -80,9 +80,9 @@ def digester() -> KeyDigester:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     try:
-        with running_postgres(tmp_path_factory.mktemp("postgres")) as url:
+        with running_postgres() as url:
             yield url
     except PostgresMissingError as error:
         pytest.skip(str(error))

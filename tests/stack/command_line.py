@@ -1,7 +1,7 @@
-"""``tryon …`` as a process of its own, forked from one that has imported every command, which takes two seconds.
+"""Programs of ours as processes of their own, forked from one that has imported them: that takes seconds for each.
 
-Whatever a command may find in a process of its own it has here too: its environment, its two streams, its umask and
-the end of `cli.main.main`. ``tryon up`` is started as a person would, by `tests.stack.stack.running_stack`.
+Whatever a program may find in a process of its own it has here too: its environment, its two streams, its umask and
+its end. ``tryon up`` is started as a person would, by `tests.stack.stack.Stack`.
 """
 
 from __future__ import annotations
@@ -11,38 +11,44 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 
-from cli.main import PLACES, main
+from cli.main import PLACES
 
+TRYON, WORKER_GPU = "cli.main", "worker_gpu.main"
 PATIENCE = 120.0
 FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload([__name__, *{f"cli.{place.partition(':')[0]}" for place in PLACES.values()}])
+FORKS.set_forkserver_preload(
+    [__name__, TRYON, WORKER_GPU, *{f"cli.{place.partition(':')[0]}" for place in PLACES.values()}]
+)
 
 
-def run_command(arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+def run_program(
+    module: str, arguments: Sequence[str], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run the ``main`` of a module to its end."""
     with tempfile.TemporaryDirectory() as folder:
         said, complained = Path(folder) / "stdout", Path(folder) / "stderr"
         for stream in (said, complained):
             stream.touch()
-        process = FORKS.Process(target=_run, args=(list(arguments), dict(environment), said, complained))
+        process = FORKS.Process(target=_run, args=(module, list(arguments), dict(environment), said, complained))
         process.start()
         process.join(PATIENCE)
         if process.exitcode is None:
             process.kill()
             process.join()
-            raise subprocess.TimeoutExpired(["tryon", *arguments], PATIENCE, said.read_text(), complained.read_text())
+            raise subprocess.TimeoutExpired([module, *arguments], PATIENCE, said.read_text(), complained.read_text())
         return subprocess.CompletedProcess(arguments, process.exitcode, said.read_text(), complained.read_text())
 
 
-def _run(arguments: list[str], environment: dict[str, str], said: Path, complained: Path) -> None:
+def _run(module: str, arguments: list[str], environment: dict[str, str], said: Path, complained: Path) -> None:
     for stream, path in ((sys.stdout, said), (sys.stderr, complained)):
         descriptor = os.open(path, os.O_WRONLY)
         os.dup2(descriptor, stream.fileno())
         os.close(descriptor)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["tryon", *arguments]
-    main()
+    sys.argv = [module, *arguments]
+    import_module(module).main()

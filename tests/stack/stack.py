@@ -20,7 +20,7 @@ import psutil
 from cli.stack import all_checks
 from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
-from tests.stack.command_line import run_command
+from tests.stack.command_line import TRYON, run_program
 
 PROJECT = Path(__file__).parents[2]
 NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
@@ -157,7 +157,7 @@ def environment(data_dir: Path, **variables: str) -> dict[str, str]:
 
 def tryon(data_dir: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
-    return run_command(arguments, environment(data_dir, **variables))
+    return run_program(TRYON, arguments, environment(data_dir, **variables))
 
 
 def create_key(data_dir: Path, email: str) -> str:
