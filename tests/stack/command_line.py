@@ -18,6 +18,7 @@ from pathlib import Path
 from cli.main import PLACES
 
 TRYON, WORKER_GPU = "cli.main", "worker_gpu.main"
+PROJECT = Path(__file__).parents[2]
 PATIENCE = 120.0
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(
@@ -26,14 +27,14 @@ FORKS.set_forkserver_preload(
 
 
 def run_program(
-    module: str, arguments: Sequence[str], environment: Mapping[str, str]
+    module: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path = PROJECT
 ) -> subprocess.CompletedProcess[str]:
-    """Run the ``main`` of a module to its end."""
-    with tempfile.TemporaryDirectory() as folder:
-        said, complained = Path(folder) / "stdout", Path(folder) / "stderr"
-        for stream in (said, complained):
-            stream.touch()
-        process = FORKS.Process(target=_run, args=(module, list(arguments), dict(environment), said, complained))
+    """Run the ``main`` of a module to its end, in a folder."""
+    with tempfile.TemporaryDirectory() as streams:
+        said, complained = files = Path(streams) / "stdout", Path(streams) / "stderr"
+        for file in files:
+            file.touch()
+        process = FORKS.Process(target=_run, args=(module, list(arguments), dict(environment), folder, files))
         process.start()
         process.join(PATIENCE)
         if process.exitcode is None:
@@ -43,11 +44,14 @@ def run_program(
         return subprocess.CompletedProcess(arguments, process.exitcode, said.read_text(), complained.read_text())
 
 
-def _run(module: str, arguments: list[str], environment: dict[str, str], said: Path, complained: Path) -> None:
-    for stream, path in ((sys.stdout, said), (sys.stderr, complained)):
-        descriptor = os.open(path, os.O_WRONLY)
+def _run(
+    module: str, arguments: list[str], environment: dict[str, str], folder: Path, files: tuple[Path, Path]
+) -> None:
+    for stream, file in zip((sys.stdout, sys.stderr), files, strict=True):
+        descriptor = os.open(file, os.O_WRONLY)
         os.dup2(descriptor, stream.fileno())
         os.close(descriptor)
+    os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *arguments]

@@ -20,9 +20,8 @@ import psutil
 from cli.stack import all_checks
 from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
-from tests.stack.command_line import TRYON, run_program
+from tests.stack.command_line import PROJECT, TRYON, run_program
 
-PROJECT = Path(__file__).parents[2]
 NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
 """Tests poll much more often than a client should. The short window keeps the log of calls short."""
 
