@@ -119,7 +119,8 @@ class FashnPainter:
         try:
             network = load_network(self._weights, device=device, dtype=dtype)
             if self._compile:
-                network.compile_repeated_blocks()  # type: ignore[no-untyped-call]  # diffusers is untyped
+                # For every size of batch at once: torch gives up on a function that it had to compile eight times.
+                network.compile_repeated_blocks(dynamic=True)  # type: ignore[no-untyped-call]  # diffusers is untyped
             cuda_device = (device.index or 0) if device.type == "cuda" else None
             poses = PoseFinder(self._weights, cuda_device=cuda_device, threads=self._threads)
             # On a CPU, whose memory is not counted here, one picture takes long enough.
