@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Literal
 
 from runtime.settings import Settings
@@ -46,6 +46,13 @@ class Subject:
         return Finding(self.name, "error", sentence, remedy)
 
 
+class Stop(Exception):  # it ends a probe, and is no fault of the program
+    """A finding after which a probe can look no further: ``others`` are skipped for the reason."""
+
+    def __init__(self, finding: Finding, reason: str, others: Iterable[Subject]) -> None:
+        self.findings = (finding, *(subject.skipped(reason) for subject in others))
+
+
 @dataclass(frozen=True)
 class Case:
     """What is examined, and how thoroughly.
@@ -75,19 +82,3 @@ def in_one_line(error: BaseException, longest: int = 200) -> str:
 def counted(number: int, thing: str) -> str:
     """``1 job``, ``2 jobs``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-WORTH_A_WORD = timedelta(seconds=5)
-"""Deadlines, rates and expiry are reckoned by the clocks of several hosts; seconds do no harm yet."""
-
-TOO_FAR = timedelta(minutes=5)  # As long as a job may take. An S3 service refuses signatures that are 15 minutes off.
-
-
-def judged_clock(subject: Subject, theirs: datetime, before: datetime, after: datetime) -> Finding:
-    """How far a clock is from ours, which was read before and after it was asked."""
-    skew = theirs - (before + (after - before) / 2)
-    off = f"{abs(skew).total_seconds():.1f} s {'ahead of' if skew > timedelta(0) else 'behind'} this host's"
-    if abs(skew) < WORTH_A_WORD:
-        return subject.ok("agrees with this host's within seconds")
-    level = subject.error if abs(skew) >= TOO_FAR else subject.warning
-    return level(f"is {off}", "Keep every host's clock with NTP; look here with: timedatectl status")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
 from domain.access.keys import TEST
 from runtime.settings import IN_COMBO, IN_SINGLE
 
@@ -38,7 +38,6 @@ ANSWER_SECONDS = 60.0  # a proxy that collects the body hands it on only when it
 MIB = 1 << 20
 
 HOLD = Subject("held polls")
-SUBJECTS = (TLS, READY, BODY, HOLD)
 
 TEST_KEY_PREFIX = f"vto_{TEST}_"
 SLOW_PRODUCT = "test_slow"  # a test key's job with it takes a quarter of a minute and costs nothing
@@ -58,18 +57,13 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
             tls = _certificate(url, answer)
             await answer.aread()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        yield _unreachable(url, error)
-        for subject in SUBJECTS:
-            yield subject.skipped("the address does not answer")
-        return
+        raise Stop(_unreachable(url, error), "the address does not answer", (TLS, READY, BODY, HOLD)) from None
     yield ADDRESS.ok(f"{url} answers")
     yield tls
     ready = judged_readiness(answer)
-    yield ready
     if not _is_ours(answer):
-        for subject in (BODY, HOLD):
-            yield subject.skipped("something else than the API answers there")
-        return
+        raise Stop(ready, "something else than the API answers there", (BODY, HOLD))
+    yield ready
     for path, pictures in (("/api/v1/tryon", IN_SINGLE), ("/api/v1/tryon/combo", IN_COMBO)):
         yield await look_at_large_body(url, path, case.settings.images.body_cap(pictures), case.key)
     yield await look_at_held_poll(url, case.key, case.settings.jobs.longest_wait_seconds)
@@ -87,9 +81,9 @@ def _unreachable(url: str, error: Exception) -> Finding:
 
 def _certificate(url: str, answer: httpx.Response) -> Finding:
     address = urlsplit(url)
+    if address.scheme != "https" and address.hostname in LOOPBACK:
+        return TLS.skipped("this address does not leave the machine")
     if address.scheme != "https":
-        if address.hostname in LOOPBACK:
-            return TLS.skipped("this address does not leave the machine")
         return TLS.warning("photos and keys travel unencrypted", "Put a proxy with a certificate in front of the API.")
     connection = answer.extensions["network_stream"].get_extra_info("ssl_object")
     ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(connection.getpeercert()["notAfter"]), UTC)
