@@ -1,4 +1,4 @@
-"""``tryon ledger`` and ``tryon payments``: what was granted, used and ordered, and the proof that it adds up."""
+"""``tryon ledger`` and ``tryon payments``: what was granted, used and ordered, and whether it adds up."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import Annotated
 import typer
 
 from api.administration import orders
-from cli.answers import AsJson, fail, show
-from cli.database import AccountName, account_named, reading, transaction
+from cli.answers import AsJson, show
+from cli.service import AccountName, Service, account_named
 from domain.billing import payments
 from domain.money.ledger import check_ledger, entries_of_account
-from domain.money.plans import load_plans
-from runtime.settings import load_settings
 
 ledger_app = typer.Typer(no_args_is_help=True, help="The ledger.")
 payments_app = typer.Typer(no_args_is_help=True, help="Orders of packs and plans.")
@@ -30,7 +28,7 @@ PaymentId = Annotated[uuid.UUID, typer.Argument(help="Id of the order, from `try
 @ledger_app.command("check")
 def check(as_json: AsJson = False) -> None:
     """Recompute every balance; prints what disagrees, and exits with 1 if anything does."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         found = check_ledger(session)
     facts = [{**asdict(each), "account_id": str(each.account_id)} for each in found]
     lines = [
@@ -45,7 +43,7 @@ def check(as_json: AsJson = False) -> None:
 @ledger_app.command("show")
 def show_ledger(account: AccountName, limit: Limit = 50, as_json: AsJson = False) -> None:
     """The newest entries of an account."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         entries = entries_of_account(session, account_id=account_named(session, account), limit=limit)
     for entry in entries:
         facts = {
@@ -66,7 +64,7 @@ def list_payments(
     as_json: AsJson = False,
 ) -> None:
     """Orders of all accounts, oldest first."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         found = payments.page_of_all(session, limit=limit, status=payments.OPEN if only_open else None)
     for payment, email in found:
         facts = {
@@ -85,12 +83,11 @@ def list_payments(
 @payments_app.command("approve")
 def approve(payment_id: PaymentId) -> None:
     """Credit an order whose payment has arrived."""
-    settings = load_settings()
-    plans, now = settings.billing.plans(load_plans), datetime.now(UTC)
-    with transaction(settings) as session:
-        did = orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=now)
-    if not did:
-        fail(ALREADY_CLOSED)
+    service = Service()
+    plans = service.plans
+    with service.transaction() as session:
+        if not orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=datetime.now(UTC)):
+            raise ValueError(ALREADY_CLOSED)
     typer.echo("Credited.")
 
 
@@ -99,8 +96,7 @@ def reject(
     payment_id: PaymentId, note: Annotated[str, typer.Option(help="Shown to the owner, at most 200 characters.")]
 ) -> None:
     """Close an order without crediting anything."""
-    with transaction(load_settings()) as session:
-        did = orders.reject(session, payment_id=payment_id, note=note, operator_id=None, now=datetime.now(UTC))
-    if not did:
-        fail(ALREADY_CLOSED)
+    with Service().transaction() as session:
+        if not orders.reject(session, payment_id=payment_id, note=note, operator_id=None, now=datetime.now(UTC)):
+            raise ValueError(ALREADY_CLOSED)
     typer.echo("Rejected.")

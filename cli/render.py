@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -142,7 +143,7 @@ class Piece:
 def read_outfit(
     pictures: Sequence[Path], categories: Sequence[str], hints: Sequence[str] | None, backs: Sequence[str] | None
 ) -> list[Piece]:
-    """Put the options of a command together; each list has one entry for each garment, the last two may be left out.
+    """Combine the options of a command; each list has one entry for each garment, and the last two may be left out.
 
     Raises:
         typer.BadParameter: They do not fit together, or one of them is not what it should be.
@@ -183,7 +184,7 @@ def _drawn(
     engine: str, settings: Settings, person: Path, outfit: Sequence[Piece], out: Path, *, debug: Path | None = None
 ) -> dict[str, Any]:
     """Draw with one engine, which is loaded for it alone, and save the picture; the report, or why there is none."""
-    # Here, since the models' libraries take a second to load and no other command needs them.
+    # Here, because the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
     from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable
     from engines.models import ModelsMissing
@@ -219,11 +220,9 @@ def _drawn(
 
 def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
     folder.mkdir(parents=True, exist_ok=True)
-    count = 0
+    numbers = itertools.count(1)
 
     def write(name: str, draw: Callable[[], Picture]) -> None:
-        nonlocal count
-        count += 1
-        Image.fromarray(draw()).save(folder / f"{count:02d}_{name}.png")
+        Image.fromarray(draw()).save(folder / f"{next(numbers):02d}_{name}.png")
 
     return write
