@@ -17,7 +17,7 @@ import typer
 
 from api.products.imports import read_product_file
 from api.products.schemas import ProductBody
-from api.products.service import BACK, FRONT, refusal_named
+from api.products.service import refusal_named
 from cli.answers import AsJson, fail, show
 from cli.service import AccountName, Service, account_named
 from domain import products
@@ -25,7 +25,7 @@ from domain.products import new_registration_id
 from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from intake.pages import SkippedRow
-from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput
+from workflows.products.contracts import ImportRow
 from workflows.queues import BULK_PRIORITY
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
@@ -123,14 +123,7 @@ def import_file(
 
 async def _register(temporal: TemporalGateway, account_id: str, row: ImportRow) -> str | SkippedRow:
     """Register a row; whether it was ``created``, ``updated`` or ``unchanged``, or why it failed."""
-    wanted = RegisterProductInput(
-        registration_id=new_registration_id(),
-        account_id=account_id,
-        fields=row.fields,
-        clear=row.clear,
-        front=PictureSource(field=FRONT, url=row.front),
-        back=PictureSource(field=BACK, url=row.back) if row.back else None,
-    )
+    wanted = row.registration(new_registration_id(), account_id)
     try:
         saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)
     except RunFailedError as error:
