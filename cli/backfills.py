@@ -21,7 +21,7 @@ import typer
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from cli.answers import AsJson, fail, failing_on, show
+from cli.answers import AsJson, fail, show
 from cli.service import AccountName, Service
 from domain.errors import sentence_of
 from domain.object_keys import (
@@ -106,24 +106,23 @@ def read_backfill_file(
 
 app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Needs Temporal and the CPU worker.")
 
+Wait = Annotated[bool, typer.Option("--wait", help="Return when it has ended.")]
 BackfillName = Annotated[str, typer.Argument(help="The backfill's id, which is its workflow id.")]
 
 WATCH_SECONDS = 2.0
 
 
 @contextmanager
-def mendable() -> Iterator[Service]:
-    """What a command on backfills works with; what an operator can mend is one sentence and exit code 1."""
-    service = Service()
+def opened_service() -> Iterator[Service]:
+    """The service for one command; an error that an operator can mend becomes one sentence and exit code 1."""
     try:
-        with failing_on(RunFailedError, ValueError, ObjectStoreUnavailableError):
-            yield service
+        yield Service()
     except RunNotFoundError:
         fail("There is no backfill with this id.")
-    except TemporalAwayError as error:
-        fail(str(error))
     except ObjectMissingError as error:
         fail(f"there is no object {error}")
+    except (RunFailedError, TemporalAwayError, ValueError, ObjectStoreUnavailableError) as error:
+        fail(str(error))
 
 
 @app.command("start")
@@ -136,7 +135,7 @@ def start(
     concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW, help="Items in flight at a time.")] = 4,
     priority: Annotated[int, typer.Option(min=1, max=5, help="1 goes first; jobs that people wait for have 2.")] = 4,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the file and say what it would use.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a backfill from a file. Rows that were done before under the same key are skipped."""
@@ -153,7 +152,7 @@ def start(
         )
         await _start(temporal, name, backfill, wait=wait or dry_run, as_json=as_json)
 
-    with mendable() as service:
+    with opened_service() as service:
         try:
             defaults = ItemDefaults.model_validate({name: value for name, _, value in pairs})
         except ValidationError as error:
@@ -171,7 +170,7 @@ def retry(
     name: BackfillName,
     backfill_id: Annotated[str | None, typer.Option("--id", help="Id of the new one.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW)] = 4,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a backfill of the items that failed in another one."""
@@ -184,7 +183,7 @@ def retry(
         backfill = BackfillInput(account=progress["accountId"], manifest=manifest, concurrency=concurrency)
         await _start(temporal, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
 
-    with mendable() as service:
+    with opened_service() as service:
         service.ask_temporal(start_anew)
 
 
@@ -197,7 +196,7 @@ def list_backfills(as_json: AsJson = False) -> None:
             facts = {"id": run.backfill_id, "status": run.status, "stage": run.stage}
             show(facts, f"{run.backfill_id:<40} {run.status:<12} {run.stage}", as_json=as_json)
 
-    with mendable() as service:
+    with opened_service() as service:
         service.ask_temporal(tell)
 
 
@@ -217,7 +216,7 @@ def show_progress(
                 return
             await asyncio.sleep(WATCH_SECONDS)
 
-    with mendable() as service:
+    with opened_service() as service:
         service.ask_temporal(tell)
 
 
@@ -240,7 +239,7 @@ def cancel(name: BackfillName) -> None:
 
 
 def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
-    with mendable() as service:
+    with opened_service() as service:
         service.ask_temporal(lambda temporal: temporal.steer_backfill(name, signal))
     typer.echo(f"{signal}: {name} was told.")
 
@@ -248,7 +247,7 @@ def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
 @app.command("concurrency")
 def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argument(min=1, max=LARGEST_WINDOW)]) -> None:
     """Change how many items may be in flight."""
-    with mendable() as service:
+    with opened_service() as service:
         state = service.ask_temporal(lambda temporal: temporal.set_backfill_concurrency(name, concurrency))
     typer.echo(line_of(state))
 
@@ -256,7 +255,7 @@ def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argume
 @app.command("failures")
 def failures(name: BackfillName, as_json: AsJson = False) -> None:
     """Items that have failed so far, and why."""
-    with mendable() as service:
+    with opened_service() as service:
         outcomes = asyncio.run(_outcomes(service.store, name))
     counted = Counter[str]()
     for outcome in outcomes:
@@ -289,7 +288,7 @@ def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Creat
                 gone += 1
         return fetched, gone
 
-    with mendable() as service:
+    with opened_service() as service:
         folder.mkdir(parents=True, exist_ok=True)
         fetched, gone = asyncio.run(download(service.store))
     typer.echo(f"{fetched} pictures fetched into {folder}" + (f"; {gone} are not there any more" if gone else ""))

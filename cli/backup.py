@@ -86,6 +86,9 @@ RELEASED_AS: ErrorCode = "generation_failed"
 AT_ONCE = 200  # jobs released in one transaction
 
 
+Archive = Annotated[Path, typer.Argument(help="The backup.")]
+
+
 @app.command("create")
 def create(
     target: Annotated[Path, typer.Argument(help="The file to write, or a folder to write it to.")],
@@ -103,7 +106,7 @@ def create(
 
 
 @app.command("check")
-def check(archive: Annotated[Path, typer.Argument(help="The backup.")], as_json: AsJson = False) -> None:
+def check(archive: Archive, as_json: AsJson = False) -> None:
     """Compare every part of a backup with its SHA-256."""
     with failing_on(*EXPECTED), read_archive(archive) as backup:
         manifest = backup.manifest
@@ -112,7 +115,7 @@ def check(archive: Annotated[Path, typer.Argument(help="The backup.")], as_json:
 
 @app.command("restore")
 def restore_backup(
-    archive: Annotated[Path, typer.Argument(help="The backup.")],
+    archive: Archive,
     replace: Annotated[bool, typer.Option("--replace", help="Move a data folder that is not empty aside.")] = False,
 ) -> None:
     """Put a backup into the data folder (TRYON_DATA_DIR), all of it or nothing."""

@@ -16,7 +16,7 @@ import typer
 from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.render import contact_sheet
+from cli.engines import contact_sheet
 from cli.service import Service
 from cli.stack import running_stack, start_detached
 from domain import accounts
