@@ -17,7 +17,7 @@ from typing import IO, Any, Final, cast
 import pysqlite3.dbapi2 as fixed_sqlite
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-FORMAT: Final = 1  # counts up when an older service could not read what a newer one writes
+FORMAT: Final = 1  # increased when an older service could not read a newer one's backups
 MANIFEST, DATABASE, SECRETS, OBJECTS = "manifest.json", "tryon.db", "secrets.json", "objects/"
 
 

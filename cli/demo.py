@@ -93,7 +93,7 @@ def _demo_key(service: Service) -> str:
 
 
 async def _try_on(settings: Settings, key: str, photo: bytes, garments: list[bytes], categories: list[str]) -> Result:
-    # A category that there is not is refused by the service, and its sentence is shown.
+    # The service refuses an unknown category, and its sentence is shown.
     pairs = zip(garments, cast("list[Category]", categories), strict=True)
     look = [Garment(image, category) for image, category in pairs]
     path = TRY_ON if len(look) == 1 else COMBO

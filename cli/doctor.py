@@ -25,10 +25,10 @@ from runtime.settings import load_settings
 
 @dataclass(frozen=True)
 class Probe:
-    """One look.
+    """One part of the diagnosis.
 
     Attributes:
-        name: Of its subject; what ``--skip`` takes.
+        name: The word that ``--skip`` takes.
         look: Yields what it finds, so that what was found before its time is up is not lost.
         seconds: Longest time that it may take.
     """
@@ -90,7 +90,7 @@ def doctor(  # noqa: PLR0917  # Typer makes options of them
 
 
 async def examine(case: Case, *, without: Collection[str] = (), probes: Collection[Probe] = PROBES) -> list[Finding]:
-    """Look at everything but the probes that somebody does not want."""
+    """Run every probe side by side, but those that are named in ``without``."""
     rounds = await asyncio.gather(*(_findings_of(probe, case, skip=probe.name in without) for probe in probes))
     return [finding for findings in rounds for finding in findings]
 

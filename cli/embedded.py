@@ -40,7 +40,7 @@ from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
 
-FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads.
+FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's default port for Prometheus.
 FIELDS = {"api_address": "Metrics", "worker_cpu_address": "… CPU worker", "worker_gpu_address": "… GPU worker"}
 """Settings, and what they are called among the addresses of the stack."""
 
@@ -101,7 +101,7 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
 
 
 def kept_environment(wanted: Settings) -> dict[str, str]:
-    """The part of `choose_environment` that is the same from start to start: the database and the secrets."""
+    """The part of `choose_environment` that is the same at every start: the database and the secrets."""
     data_dir = wanted.stack.data_dir.resolve()
     kept = stack_secrets(data_dir)
     variables = {

@@ -240,7 +240,7 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Without a command: list the engines with licences, revisions, memory, the hints they follow, and what is here."""
     if context.invoked_subcommand is not None:
         return
-    from worker_gpu.engine import weights_present  # here, since it loads what finds people
+    from worker_gpu.engine import weights_present  # here, because it loads the person segmenter
 
     settings, entries, told = load_settings(), [], []
     for engine in OFFERED.values():
@@ -283,13 +283,13 @@ def fetch(
     if name not in OFFERED:
         raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     settings = load_settings()
-    os.umask(0o022)  # what is fetched is public, and who renders with it may be another user
+    os.umask(0o022)  # the weights are public, and another user may render with them
     try:
         wanted = OFFERED[name]
         if not wanted.weights:
             fetch_models(into or settings.engine.models_dir, typer.echo)
             return
-        from worker_gpu.engine import check_libraries  # here, since it loads what finds people
+        from worker_gpu.engine import check_libraries  # here, because it loads the person segmenter
 
         check_libraries(name)
         folder = into or settings.engine.weights_dir / name

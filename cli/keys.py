@@ -172,7 +172,7 @@ def finish(
     wanted = SecuritySettings(
         key_pepper=SecretStr(kept["key_pepper"]), key_pepper_previous=SecretStr(kept.get("key_pepper_previous", ""))
     )
-    # With fewer peppers than the stack keeps, keys under the others would not be seen to wait.
+    # With fewer peppers than the stack keeps, keys under the missing ones would not count as waiting.
     if service.settings.security.peppers() != wanted.peppers():
         fail(f"The peppers of the last rotation have not taken effect. {RESTART}")
     with service.transaction() as session:

@@ -45,7 +45,7 @@ if find_spec("tryon_client") is None:
 
 
 class OnDemand(TyperGroup):
-    """Loads each command when it is asked for: all of them together take seconds to import."""
+    """Loads each command when it is asked for: importing all of them takes seconds."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

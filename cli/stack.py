@@ -32,7 +32,7 @@ PROBE_SECONDS = 2.0
 
 PROBE_KEY = "probe"
 
-Check = Callable[[int], Awaitable[object]]  # takes the id of a part's process; raises while it does not do its work
+Check = Callable[[int], Awaitable[object]]  # takes the process id of a part; raises while the part does not do its work
 
 
 class NotPollingError(Exception):

@@ -1,7 +1,7 @@
 """The engine that a GPU worker with these settings would draw with: named rightly, allowed, and able to start here.
 
-No network is loaded in this process. Whether torch finds a GPU is asked of a process of its own, and only where an
-engine that needs one may be chosen.
+No network is loaded in this process. A process of its own finds out whether torch sees a GPU, and only if an engine
+that needs one may be chosen.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _licence(name: str, settings: Settings) -> Finding:
 
 
 async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
-    """Small files are always read; gigabytes of weights only on request, else their lengths have to do."""
+    """Small files are always read, gigabytes of weights only on request; otherwise their lengths are compared."""
     folder = case.settings.engine.models_dir
     try:
         for name in MODELS:

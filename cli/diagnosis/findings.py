@@ -1,4 +1,4 @@
-"""What probes report, and what several of them judge by."""
+"""What probes report, and the words that several of them use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Finding:
     """One line of a diagnosis.
 
     Attributes:
-        level: ``error`` for what keeps the service from its work, ``warning`` for what soon may, or may be meant so.
+        level: ``error`` if the service cannot do its work, ``warning`` if it soon may not, or if this may be intended.
         sentence: What was found; why nothing was looked at, if skipped.
-        remedy: What to do about it; a command where there is one. None for what is well or skipped.
+        remedy: What to do about it; a command where there is one. None if all is well, or skipped.
     """
 
     subject: str

@@ -101,7 +101,7 @@ def judged_payments(settings: PaymentSettings) -> Finding:
 async def look_at_pepper(case: Case) -> AsyncGenerator[Finding, None]:
     """See that API keys can be checked at all.
 
-    Whether it is the pepper that they were made with, only a key can tell: a poll with one that answers 401.
+    Only a call with a key shows whether it is the pepper that keys were made with: it answers 401 if not.
     """
     try:
         case.settings.security.peppers()
@@ -163,7 +163,7 @@ def judged_folder(settings: StackSettings) -> Finding:
 
 
 def judged_temporal(settings: TemporalSettings, people: list[str]) -> Finding:
-    """Whether anybody but us can reach a Temporal that asks for nothing."""
+    """Whether other users of this machine can reach a Temporal that asks for no key."""
     if settings.tls or settings.api_key:
         return TEMPORAL_PORT.ok(f"{settings.address} is spoken to over TLS")
     if not is_own(settings.address.rpartition(":")[0]):
@@ -179,7 +179,7 @@ def judged_temporal(settings: TemporalSettings, people: list[str]) -> Finding:
 
 
 def other_people() -> list[str]:
-    """Names of others who can log in on this machine or have done so, but for its administrator."""
+    """Names of the others who can log in on this machine or have done so, without its administrator."""
     accounts = {account.pw_name: account for account in pwd.getpwall()}
     named = {
         name

@@ -37,9 +37,9 @@ STUCK_RUNS = (
 """Runs whose workflow task fails over and over, by the attribute that Temporal itself sets on them."""
 
 LEAST_RETENTION_HOURS = 24
-"""A closed run has to be kept for longer than its job may be looked at, and for questions on the next day."""
+"""A closed run has to be kept longer than its job can be polled, and for questions on the next day."""
 
-LATE_AFTER_ROUNDS = 3  # so many rounds without a run are no delay any more
+LATE_AFTER_ROUNDS = 3  # after so many rounds without a run a schedule has stopped
 
 ENDED_BADLY = (
     WorkflowExecutionStatus.FAILED,
@@ -54,7 +54,7 @@ LONG_WAIT = timedelta(minutes=1)  # a task that waits for longer says that there
 WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
 """The process that should poll a queue."""
 
-PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours and no customer does
+PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours, because no customer waits
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -86,7 +86,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
 
 
 def options_of(settings: TemporalSettings) -> str:
-    """What the `temporal` command is told of where to ask."""
+    """The options of the `temporal` command for this server and namespace."""
     return f"--address {settings.address} --namespace {settings.namespace}"
 
 
