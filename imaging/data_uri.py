@@ -10,8 +10,8 @@ from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import PHOTO_LIMITS, ImageLimits
 
 ACCEPTED_HEADER = re.compile(r"data:image/(?:jpeg|jpg|png|webp);base64,", re.IGNORECASE | re.ASCII)
-LONGEST_HEADER = len("data:image/jpeg;base64,")
-JPEG_HEADER = "data:image/jpeg;base64,"
+JPEG_HEADER = b"data:image/jpeg;base64,"
+LONGEST_HEADER = len(JPEG_HEADER)
 
 
 def is_data_uri(text: str) -> bool:
@@ -62,11 +62,6 @@ def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) 
         ) from error
 
 
-def encode_data_uri(jpeg: bytes) -> str:
-    """Wrap the bytes of a JPEG as ``data:image/jpeg;base64,<DATA>``."""
-    return JPEG_HEADER + pybase64.b64encode_as_string(jpeg)
-
-
 def encode_data_uri_bytes(jpeg: bytes) -> bytes:
-    """Do as `encode_data_uri`, for response bodies that are put together from bytes."""
-    return JPEG_HEADER.encode("ascii") + pybase64.b64encode(jpeg)
+    """Wrap the bytes of a JPEG as ``data:image/jpeg;base64,<DATA>``, for bodies that are put together from bytes."""
+    return JPEG_HEADER + pybase64.b64encode(jpeg)

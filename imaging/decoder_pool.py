@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,17 +150,13 @@ class DecoderPool:
         self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None
     ) -> NDArray[np.uint8]:
         """As `imaging.decode.decode_image`, with the arguments and errors of `inspect` besides."""
-        request = {"task": "decode", "limits": asdict(limits), "max_side": max_side}
-        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
-        return pixels
+        return await self._pixels(holder, {"task": "decode", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def decode_logo(
         self, holder: Hashable, data: bytes, limits: ImageLimits = LOGO_LIMITS, max_side: int | None = 1024
     ) -> NDArray[np.uint8]:
         """As `imaging.decode.decode_logo`, with the arguments and errors of `inspect` besides."""
-        request = {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}
-        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
-        return pixels
+        return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def in_thread(
         self,
@@ -178,12 +174,16 @@ class DecoderPool:
         doing.add_done_callback(lambda _: self._shares.give_back(holder))
         return await _seen(doing)
 
-    async def _ask(self, holder: Hashable, request: Header, data: bytes) -> tuple[Header, Any]:
+    async def _pixels(self, holder: Hashable, request: Header, data: bytes) -> NDArray[np.uint8]:
+        header, pixels = await self._ask(holder, request, data)
+        return np.frombuffer(pixels, np.uint8).reshape(header["shape"])
+
+    async def _ask(self, holder: Hashable, request: Header, data: bytes) -> tuple[Header, bytearray]:
         await self._shares.take(holder)
         try:
             process = self._idle_process()
             if process is None:
-                process = await self._threaded(self._new_process)
+                process = await self._threaded(partial(_Process, self._cpu_seconds, self._memory_bytes))
             asking = asyncio.ensure_future(self._threaded(partial(process.ask, request, data)))
             try:
                 async with asyncio.timeout(self._cpu_seconds * WALL_SECONDS_PER_CPU_SECOND):
@@ -218,9 +218,6 @@ class DecoderPool:
                 return process
             process.end()
         return None
-
-    def _new_process(self) -> _Process:
-        return _Process(self._cpu_seconds, self._memory_bytes)
 
     async def _threaded(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -262,7 +259,7 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: Header, data: bytes) -> tuple[Header, Any]:
+    def ask(self, request: Header, data: bytes) -> tuple[Header, bytearray]:
         """Send a picture and wait for what becomes of it.
 
         Raises:
@@ -271,7 +268,7 @@ class _Process:
         self.asked += 1
         try:
             send(self._link, request, data)
-            return receive(self._link, _room)
+            return receive(self._link)
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(DYING_SECONDS)  # of what did it die?
@@ -289,7 +286,3 @@ def _end(process: subprocess.Popen[bytes], link: socket.socket) -> None:
     process.kill()
     process.wait()
     link.close()
-
-
-def _room(header: Header, size: int) -> Any:
-    return np.empty(header["shape"], np.uint8) if "shape" in header else bytearray(size)

@@ -17,9 +17,8 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, BinaryIO
+from typing import Any
 
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
@@ -39,19 +38,16 @@ def send(link: socket.socket, header: Header, payload: Any = b"") -> None:
         payload: Bytes, or an array without gaps.
     """
     line = json.dumps(header).encode()
-    with _file() as file:
+    # A file that no other process finds.
+    with os.fdopen(os.memfd_create("picture"), "wb") if sys.platform == "linux" else tempfile.TemporaryFile() as file:
         file.write(payload)
         file.flush()
         socket.send_fds(link, [LENGTH.pack(len(line))], [file.fileno()])
     link.sendall(line)
 
 
-def receive(link: socket.socket, room: Callable[[Header, int], Any]) -> tuple[Header, Any]:
-    """Receive a message.
-
-    Args:
-        link: To the other side.
-        room: Makes a writable buffer from the header and the payload's length.
+def receive(link: socket.socket) -> tuple[Header, bytearray]:
+    """Receive a message: its header and its payload.
 
     Raises:
         EOFError: The other side has gone.
@@ -65,20 +61,12 @@ def receive(link: socket.socket, room: Callable[[Header, int], Any]) -> tuple[He
         line = link.recv(LENGTH.unpack(length)[0], socket.MSG_WAITALL)
         if len(line) < LENGTH.unpack(length)[0]:
             raise EOFError
-        header = json.loads(line)
-        buffer = room(header, file.seek(0, os.SEEK_END))
+        payload = bytearray(file.seek(0, os.SEEK_END))
         file.seek(0)
-        left = memoryview(buffer).cast("B")
+        left = memoryview(payload)
         while left:
             left = left[file.readinto(left) :]
-    return header, buffer
-
-
-def _file() -> BinaryIO:
-    """A file that no other process finds."""
-    if sys.platform == "linux":
-        return os.fdopen(os.memfd_create("picture"), "wb")
-    return tempfile.TemporaryFile("wb")
+    return json.loads(line), payload
 
 
 def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
@@ -123,7 +111,7 @@ def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with socket.socket(fileno=descriptor) as link, contextlib.suppress(EOFError, ConnectionError):
         while True:
-            request, data = receive(link, lambda _, size: bytearray(size))
+            request, data = receive(link)
             _allow(cpu_seconds)
             _answer(link, request, data)
 

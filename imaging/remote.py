@@ -22,7 +22,7 @@ from yarl import URL
 
 from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.limits import PHOTO_LIMITS
-from imaging.opening import SIGNATURE_LENGTH, has_image_signature
+from imaging.opening import SIGNATURE_LENGTH, format_of
 from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url, is_refused
 
 
@@ -95,8 +95,6 @@ class JudgingResolver(AbstractResolver):
         """Release the resolver underneath."""
         await self._resolver.close()
 
-
-__all__ = ["RemoteImageFetcher", "check_remote_url"]
 
 MAX_REDIRECTS = 3
 
@@ -231,23 +229,16 @@ async def _read_image(response: aiohttp.ClientResponse, limit: int) -> bytes:
             ImageErrorCode.URL_TOO_LARGE, f"{response.content_length} bytes announced, {limit} are allowed"
         )
     body = bytearray()
-    looked_at_start = False
     async for chunk in response.content.iter_chunked(CHUNK_BYTES):
         body += chunk
         if len(body) > limit:
             raise ImageError(ImageErrorCode.URL_TOO_LARGE, f"more than {limit} bytes")
-        if not looked_at_start and len(body) >= SIGNATURE_LENGTH:
-            _refuse_other_content(body, response)
-            looked_at_start = True
-    if not looked_at_start:
-        _refuse_other_content(body, response)
-    return bytes(body)
-
-
-def _refuse_other_content(body: bytearray, response: aiohttp.ClientResponse) -> None:
+        if len(body) >= SIGNATURE_LENGTH and format_of(bytes(body[:SIGNATURE_LENGTH])) is None:
+            break
     start = bytes(body[:SIGNATURE_LENGTH])
-    if not has_image_signature(start):
+    if format_of(start) is None:
         raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"begins with {start!r}, labelled {response.content_type}")
+    return bytes(body)
 
 
 @contextmanager

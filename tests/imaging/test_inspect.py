@@ -33,7 +33,7 @@ def refused(data: bytes, limits: ImageLimits | None = None) -> str:
     ("file_format", "content_type"), [("JPEG", "image/jpeg"), ("PNG", "image/png"), ("WEBP", "image/webp")]
 )
 def test_facts(file_format: str, content_type: str) -> None:
-    assert inspect_image(saved(quarters(), file_format)) == ImageFacts(file_format, 320, 400, content_type)
+    assert inspect_image(saved(quarters(), file_format)) == ImageFacts(file_format, 320, 400)
 
 
 def test_progressive_jpeg() -> None:
@@ -42,7 +42,7 @@ def test_progressive_jpeg() -> None:
 
 def test_jpeg_with_further_pictures_is_a_jpeg() -> None:
     data = saved(quarters(), "MPO", save_all=True, append_images=[Image.fromarray(quarters())])
-    assert inspect_image(data) == ImageFacts("JPEG", 320, 400, "image/jpeg")
+    assert inspect_image(data) == ImageFacts("JPEG", 320, 400)
 
 
 @pytest.mark.parametrize("orientation", [5, 6, 7, 8])
