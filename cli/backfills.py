@@ -35,8 +35,8 @@ from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from intake.backfills import Problem, WholeItems, read_rows, sentences_of, whole_items
+from intake.job import naming
 from intake.pages import CONTENT_TYPE, lines_of, read_outcomes
-from intake.pictures import naming
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from workflows.backfills.contracts import (

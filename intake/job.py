@@ -1,4 +1,4 @@
-"""A job put together: its garments, what its workflow is started with, and what its row says.
+"""A job put together: its pictures and garments, what its workflow is started with, and what its row says.
 
 A value of the caller replaces that one field of a registered garment for this job only; null, like a field that is not
 sent, replaces nothing.
@@ -7,7 +7,7 @@ sent, replaces nothing.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias, cast
@@ -20,7 +20,10 @@ from domain.jobs.jobs import NewJob
 from domain.products import find_for_tryon, public_id
 from domain.tables import Job
 from engines.hints import ProductHints
-from intake.pictures import Picture
+from imaging.decoder_pool import DecoderPool
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import ImageLimits
+from imaging.opening import ImageFacts
 from runtime.settings import JobSettings
 from workflows.contracts import (
     Category,
@@ -32,6 +35,41 @@ from workflows.contracts import (
     TryOnInput,
 )
 from workflows.queues import INTERACTIVE_PRIORITY
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that came along in a field; ``None`` where its bytes are more than a picture may have."""
+
+    field: str
+    data: bytes | None
+
+
+async def inspect_pictures(
+    pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
+) -> dict[str, ImageFacts]:
+    """What each picture is, by the name of its field; within the holder's share of the decoders, one after the other.
+
+    Raises:
+        TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
+    """
+    facts, refused = {}, []
+    for picture in pictures:
+        try:
+            if picture.data is None:
+                raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
+            facts[picture.field] = await decoders.inspect(holder, picture.data, limits)
+        except ImageError as error:
+            refused.append(naming(picture.field, error))
+    if refused:
+        raise TryOnError.naming_all(refused)
+    return facts
+
+
+def naming(field: str, error: ImageError) -> TryOnError:
+    """The refusal of a picture, with the field that held it."""
+    return TryOnError(error.code, fields={field: CATALOGUE[error.code].sentence})
+
 
 Side: TypeAlias = Picture | str | ObjectRef
 """A picture that came along and is not stored yet, the address of one, or one that is stored."""

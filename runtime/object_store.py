@@ -136,7 +136,7 @@ class ObjectStore(Protocol):
         """Delete this object alone; there need not be one."""
 
     async def delete_prefix(self, prefix: str) -> int:
-        """Delete every object whose key begins so, and say how many there were."""
+        """Delete every object whose key begins so, a page at a time, and say how many there were."""
         ...
 
     async def list_keys(self, prefix: str) -> list[str]:
@@ -196,7 +196,13 @@ class S3ObjectStore:
         await self._call("delete", self._client.remove_object, bucket_name=self.bucket, object_name=key)
 
     async def delete_prefix(self, prefix: str) -> int:
-        return await self._call("delete", self._delete_prefix, prefix)
+        deleted = 0
+        while page := await self.list_page(prefix):
+            await self.delete_keys([each.key for each in page])
+            deleted += len(page)
+            if len(page) < PAGE:
+                break
+        return deleted
 
     async def list_keys(self, prefix: str) -> list[str]:
         return await self._call("list", self._list_keys, prefix)
@@ -259,11 +265,6 @@ class S3ObjectStore:
         names = (entry.object_name for entry in found if entry.is_dir)
         return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name)
 
-    def _delete_prefix(self, prefix: str) -> int:
-        keys = self._list_keys(prefix)
-        self._delete_keys(keys)
-        return len(keys)
-
     def _delete_keys(self, keys: Sequence[str]) -> None:
         for failure in self._client.remove_objects(
             bucket_name=self.bucket, delete_object_list=[DeleteObject(key) for key in keys]
@@ -309,12 +310,3 @@ class S3ObjectStore:
             raise ObjectStoreUnavailableError(str(error) or "no answer came in the time that there was") from error
         finally:
             self._on_call(operation, outcome, time.monotonic() - began)
-
-
-async def delete_below(store: ObjectStore, prefix: str) -> int:
-    """Delete every object whose key begins so, a page at a time, and say how many there were."""
-    deleted = 0
-    while page := await store.list_page(prefix):
-        await store.delete_keys([each.key for each in page])
-        deleted += len(page)
-    return deleted

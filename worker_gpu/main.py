@@ -1,17 +1,21 @@
-"""``python -m worker_gpu.main``."""
+"""``python -m worker_gpu.main``: what the GPU worker registers, with which bounds, and how it runs."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from datetime import timedelta
 
 import structlog
+from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
+from temporalio.worker import Worker
 
 from activities.device import Device
 from activities.inference import InferenceActivities
 from engines.base import EngineUnavailable
 from engines.models import ModelsMissing
-from gateway.queues import version_of, watch_routing
+from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from runtime.metrics import object_store_calls
@@ -19,10 +23,31 @@ from runtime.object_store import S3ObjectStore
 from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
 from runtime.settings import Settings
 from worker_gpu.engine import choose_engines, choose_segmenter
-from worker_gpu.worker import build_workers
-from workflows.queues import GPU_QUEUE
+from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 
 log = structlog.get_logger(__name__)
+
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)  # longer than one render, so that a deploy does not interrupt it
+FETCHED_MEANWHILE = 1  # jobs whose pictures are fetched and decoded while others are on the device
+
+
+def build_workers(
+    client: Client, inference: InferenceActivities, parallel: int, version: WorkerDeploymentVersion | None = None
+) -> list[Worker]:
+    """Put the workers of both queues together, for as many steps as the device takes at a time (``parallel``)."""
+    return [
+        Worker(
+            client,
+            task_queue=queue,
+            activities=[inference.segment_person, inference.render],
+            max_concurrent_activities=parallel + FETCHED_MEANWHILE,
+            graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+            max_heartbeat_throttle_interval=CANCELLATION_DELAY,
+            deployment_config=deployment_config(version),
+        )
+        for queue in (GPU_QUEUE, GPU_BULK_QUEUE)
+    ]
 
 
 async def run(settings: Settings) -> bool:

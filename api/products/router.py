@@ -19,7 +19,7 @@ from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
 from imaging.opening import ImageFacts
-from intake.pictures import inspect_pictures
+from intake.job import inspect_pictures
 from runtime.settings import IN_PRODUCT
 
 PRODUCTS_PATH = "/api/v1/products"

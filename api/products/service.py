@@ -23,7 +23,7 @@ from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
-from intake.pictures import Picture
+from intake.job import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef
 from workflows.products.contracts import CLEARABLE, PictureSource, ProductFields, RegisterProductInput

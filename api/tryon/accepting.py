@@ -35,8 +35,15 @@ from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
-from intake.job import SentGarment, new_job, request_deadline, resolve_products, workflow_input_of
-from intake.pictures import Picture, inspect_pictures
+from intake.job import (
+    Picture,
+    SentGarment,
+    inspect_pictures,
+    new_job,
+    request_deadline,
+    resolve_products,
+    workflow_input_of,
+)
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import GarmentHints, ObjectRef, RehearsalScript, TryOnInput
 

@@ -26,7 +26,7 @@ from api.routes import RoutePolicy
 from domain.errors import TryOnError
 from domain.products import ACTIVE, ARCHIVED, public_id
 from domain.tables import Product
-from intake.pictures import inspect_pictures
+from intake.job import inspect_pictures
 from runtime.settings import IN_PRODUCT
 
 PAGE_PRODUCTS = 48

@@ -46,8 +46,7 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
-from intake.job import SentGarment
-from intake.pictures import Picture
+from intake.job import Picture, SentGarment
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.domain.money.mortal_process import DrivenClock, FakeTemporal, MortalDatabase, MortalStore, Process
