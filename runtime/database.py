@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -66,17 +66,13 @@ class Database:
         self._relaxed = sessionmaker(self.engine.execution_options(**{_RELAXED: True}), expire_on_commit=False)
         self._snapshots = sessionmaker(self.reading_engine, expire_on_commit=False, autoflush=False)
 
-    @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> AbstractContextManager[Session]:
         """A session that may write; commits at the end of the block, rolls back when it raises."""
-        with self._begun(self._durable) as session:
-            yield session
+        return self._begun(self._durable)
 
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> AbstractContextManager[Session]:
         """A session that only reads; takes no write lock and sees one state of the database throughout."""
-        with self._begun(self._snapshots) as session:
-            yield session
+        return self._begun(self._snapshots)
 
     async def write(
         self, work: Work[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs

@@ -62,7 +62,9 @@ _PATTERNS = [(re.compile(pattern, re.IGNORECASE), stand_in) for pattern, stand_i
 
 def redact_text(text: str, longest: int = LONGEST_TEXT) -> str:
     """The text without what must not be seen; of one that is too long its beginning."""
-    clipped = _without_long_middle(text)
+    clipped, half = text, 2 * LONGEST_TRACEBACK
+    if len(text) > 2 * half:  # megabytes need not be searched to be left out
+        clipped = f"{text[:half]} … {text[-half:]}"
     if _MARK.search(clipped):
         for pattern, stand_in in _PATTERNS:
             clipped = pattern.sub(stand_in, clipped)
@@ -132,9 +134,3 @@ def _description(value: object) -> str:
         return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
     except Exception:  # noqa: BLE001  # a repr that fails must not take the line with it
         return f"({type(value).__name__})"
-
-
-def _without_long_middle(text: str) -> str:
-    """Megabytes need not be searched to be left out."""
-    longest = 4 * LONGEST_TRACEBACK
-    return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"

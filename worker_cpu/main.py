@@ -24,7 +24,7 @@ from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
-from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event
 from runtime.settings import Settings
 from worker_cpu.relay import relay_forever
 from worker_cpu.state_metrics import StateMetrics
@@ -93,23 +93,16 @@ def build_worker(
     )
 
 
-async def run(settings: Settings) -> None:
-    """Poll until a signal comes.
-
-    Raises:
-        MetricsAddressError: Metrics cannot be served; nothing was polled.
-        TracingUnavailable: Traces cannot be made.
-    """
-    stop = stop_event()
-    telemetry = start_worker_telemetry(settings, "worker_cpu", settings.metrics.worker_cpu_address)
-    meter, tracing = telemetry.meter, telemetry.tracing
+async def run(settings: Settings, telemetry: Telemetry) -> None:
+    """Poll until a signal comes."""
+    stop, meter = stop_event(), telemetry.meter
     database = Database(
         settings.database,
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
     )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
     temporal = await TemporalGateway.connect(
-        settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+        settings.temporal, runtime=telemetry.runtime, interceptors=telemetry.tracing.interceptors
     )
     await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
@@ -130,7 +123,6 @@ async def run(settings: Settings) -> None:
     finally:
         await fetcher.close()
         database.close()
-        tracing.close()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event
 from runtime.settings import Settings
 from worker_gpu.engine import choose_engines, choose_segmenter
 from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
@@ -50,7 +50,7 @@ def build_workers(
     ]
 
 
-async def run(settings: Settings) -> bool:
+async def run(settings: Settings, telemetry: Telemetry) -> bool:
     """Set the engines up, then poll until a signal comes or the device is spoilt.
 
     Returns:
@@ -59,11 +59,8 @@ async def run(settings: Settings) -> bool:
     Raises:
         EngineUnavailable: An engine cannot be set up; nothing was polled.
         ModelsMissing: The models that find people are not there.
-        MetricsAddressError: Metrics cannot be served.
-        TracingUnavailable: Traces cannot be made.
     """
     stop = stop_event()
-    telemetry = start_worker_telemetry(settings, "worker_gpu", settings.metrics.worker_gpu_address)
     tracing = telemetry.tracing
     given_up = asyncio.Event()
 
@@ -93,9 +90,9 @@ async def run(settings: Settings) -> bool:
         workers = build_workers(client, inference, engines.parallel, version)
         await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")
     finally:
-        tracing.close()
         if not device.close():
             log.error("a render hangs in the device and cannot be waited for")
+            tracing.close()
             os._exit(1)
     return not given_up.is_set()
 

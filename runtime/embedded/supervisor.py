@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -79,14 +80,11 @@ class ChildSpec:
     wants_restart: Callable[[], bool] = lambda: False
 
 
-def _dying_with(parent: int) -> Callable[[], None]:
-    def ask_the_kernel() -> None:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # it died before the kernel was asked
-                os._exit(1)
-
-    return ask_the_kernel
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died before the kernel was asked
+            os._exit(1)
 
 
 class Child:
@@ -132,7 +130,7 @@ class Child:
                 stderr=log,
                 env=dict(self.spec.environment),
                 start_new_session=True,
-                preexec_fn=_dying_with(os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
+                preexec_fn=partial(_die_with, os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
             )
         self._offspring_ended = False
 
