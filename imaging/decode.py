@@ -35,7 +35,7 @@ REDUCING_GAP = 2.0
 
 
 def decode_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None) -> NDArray[np.uint8]:
-    """Decode a picture to what the engines work with.
+    """Decode a picture for the engines.
 
     The pixels are upright (EXIF orientation applied), in sRGB (CMYK, palettes, 16 bits, grey and colour profiles
     converted) and opaque (transparent parts laid on white). No metadata goes with them.

@@ -1,7 +1,7 @@
-"""Decoding where it can be stopped, and shared out fairly between those who ask for it.
+"""Decoding that can be stopped, shared out fairly between accounts.
 
-Whatever strangers send is decoded in processes of its own. One that takes too long, on the processor or by the clock,
-is killed; the next picture gets a new one. Work on pixels that are ours already runs in threads, under the same shares.
+Strangers' pictures are decoded in separate processes. One that takes too long, in CPU time or by the clock, is killed;
+the next picture gets a new one. Work on our own pixels runs in threads, under the same shares.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
 from imaging.opening import ImageFacts
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
-"""What a picture may take: 10 s at 50 megapixels. The slowest that the bounds on work let through, 49 megapixels of
-WebP or of a JPEG with 20 scans, took 3.2 s on a core that was shared with others."""
+"""CPU time of one picture: 10 s at 50 megapixels. The slowest that `imaging.opening` lets through, 49 megapixels of
+WebP or of a JPEG with 20 scans, took 3.2 s on a shared core."""
 
 WALL_SECONDS_PER_CPU_SECOND = 2.0
 """On a busy machine; 20 s at 50 megapixels, which is less than any step of a job may take."""
@@ -42,23 +42,23 @@ MEMORY_BYTES, MEMORY_BYTES_PER_PIXEL = 2**30, 32
 times while colours are converted."""
 
 IDLE_SECONDS = 300.0
-"""How long a process is kept without work. One that has decoded holds 48 MB; to start another takes 0.1 s."""
+"""How long an idle process is kept. One that has decoded holds 48 MB; starting another takes 0.1 s."""
 
 DYING_SECONDS = 5.0
-"""A process whose end of the socket is closed is as good as gone."""
+"""How long to wait for a process that has closed its end of the socket: it is ending."""
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
-"""Of this process's environment, which holds secrets."""
+"""The variables that decoders get; others of this process hold secrets."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
 class FairShares:
-    """A number of places of which nobody holds more than half, given first to the caller that holds fewest.
+    """Places that are given first to the holder with the fewest; no holder gets more than half of them.
 
     Args:
-        places: How many. With one alone everybody waits for it, in turn.
+        places: How many. If there is one, holders take turns.
     """
 
     def __init__(self, places: int) -> None:
@@ -76,12 +76,12 @@ class FairShares:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # given in the very moment
+            if turn.done() and not turn.cancelled():  # given at the same moment
                 self.give_back(holder)
             raise
 
     def give_back(self, holder: Hashable) -> None:
-        """Leave a place to the next."""
+        """Give a place to the next in turn."""
         self._free += 1
         self._held[holder] -= 1
         if not self._held[holder]:
@@ -165,9 +165,9 @@ class DecoderPool:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Do work that cannot run away: on pixels of ours, or on bytes that are only parsed.
+        """Do bounded work in a thread: on our own pixels, or on bytes that are only parsed.
 
-        A thread cannot be stopped, so that its place is taken until it has ended, whether or not anybody still waits.
+        A thread cannot be stopped, so its place stays taken until it ends, even if the caller no longer waits.
         """
         await self._shares.take(holder)
         doing = asyncio.ensure_future(self._threaded(partial(work, *args, **kwargs)))
@@ -206,7 +206,7 @@ class DecoderPool:
         return header, payload
 
     def _end_idle(self, process: _Process, asked: int) -> None:
-        """End a process that has had nothing to do since."""
+        """End a process that has been idle since."""
         if process in self._idle and process.asked == asked:
             self._idle.remove(process)
             process.end()
@@ -224,7 +224,7 @@ class DecoderPool:
 
 
 async def _seen(work: asyncio.Future[Result]) -> Result:
-    """Wait for work that goes on when the wait is cancelled, and whose failure somebody has to look at then."""
+    """Wait for work that goes on when the wait is cancelled; its failure is retrieved then, too."""
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(work)
 
@@ -234,7 +234,7 @@ class _Process:
 
     Attributes:
         asked: How many pictures it was given.
-        end: Ends it and leaves nothing behind; called by itself when nobody has it any more.
+        end: Ends it and closes its socket; also called when it is garbage-collected.
     """
 
     def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
@@ -260,7 +260,7 @@ class _Process:
         return self._process.poll() is None
 
     def ask(self, request: Header, data: bytes) -> tuple[Header, bytearray]:
-        """Send a picture and wait for what becomes of it.
+        """Send a picture and wait for the result.
 
         Raises:
             ImageError: The process died of it.
@@ -271,14 +271,14 @@ class _Process:
             return receive(self._link)
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(DYING_SECONDS)  # of what did it die?
+                self._process.wait(DYING_SECONDS)  # for its exit status
             self.end()
         if self._process.returncode == -signal.SIGXCPU:
             raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too much time on the processor")
         raise ImageError(ImageErrorCode.NOT_READABLE, f"the decoder died of it: {self._process.returncode}")
 
     def kill(self) -> None:
-        """Make `ask` end, which another thread is in."""
+        """Make `ask` return in another thread."""
         self._process.kill()
 
 

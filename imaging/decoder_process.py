@@ -1,9 +1,8 @@
 """``python -m imaging.decoder_process``: decodes for another process, which may kill this one at any moment.
 
-Requests and answers come and go over one socket: a length, a line of JSON, and a file in memory with the bytes that it
-describes. Through the socket itself megabytes would go in dozens of pieces, each of which waits for its turn on a busy
-processor. The process ends when the other side has gone. It holds nothing from one picture to the next, and knows no
-secrets.
+Requests and answers go over one socket: a length, a line of JSON, and the descriptor of a file in memory with the
+payload. Through the socket itself, megabytes would go in dozens of pieces that each wait for a busy processor. The
+process ends when the other side closes the socket. It keeps nothing between pictures, and has no secrets.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
 
 
 def _allow(cpu_seconds: int) -> None:
-    """From now on, this many seconds more on the processor; the kernel ends the process after that."""
+    """Allow this many more seconds of CPU time; the kernel ends the process after them."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     most = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
@@ -100,10 +99,10 @@ def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
 
     Args:
         descriptor: The socket's.
-        cpu_seconds: Seconds on the processor that one picture may take.
+        cpu_seconds: CPU time that one picture may take.
         memory_bytes: Address space of the process.
     """
-    # Whoever stops a whole group or control group means the other side, which may want this picture yet.
+    # A signal to the whole process group is meant for the other side, which may still want this picture.
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -1,4 +1,4 @@
-"""Pixels to files. Nothing but pixels gets in, except what is handed over on purpose."""
+"""Pixels to files, without any metadata but the packet that is handed over."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def encode_jpeg(picture: NDArray[np.uint8], quality: int = 92, xmp: bytes | None
 
 
 def encode_webp(picture: NDArray[np.uint8], quality: int = 80) -> bytes:
-    """Write a WebP with some loss, for pictures that are only looked at.
+    """Write a lossy WebP, for pictures that are only looked at.
 
     Args:
         picture: ``(height, width, 3)`` sRGB, 0 to 255.

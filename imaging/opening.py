@@ -24,7 +24,7 @@ from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import PHOTO_LIMITS, ImageLimits
 
 SIGNATURE_LENGTH = 12
-"""So many first bytes are needed to tell the format."""
+"""How many first bytes tell the format."""
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -223,7 +223,7 @@ def stored_orientation(image: Image.Image) -> int:
 
 
 def turn_upright(image: Image.Image, orientation: int) -> Image.Image:
-    """Turn the pixels so that the picture is seen as it was taken."""
+    """Turn the pixels to the orientation in which the photo was taken."""
     turn = TURNS.get(orientation)
     return image if turn is None else image.transpose(turn)
 
@@ -264,7 +264,7 @@ DECODER_FAILURES = (
 
 @contextmanager
 def unreadable_on_failure() -> Iterator[None]:
-    """Turn whatever Pillow raises inside the block into an `ImageError`.
+    """Turn Pillow's exceptions inside the block into an `ImageError`.
 
     Raises:
         ImageError: ``image_not_readable``; or ``image_too_many_pixels`` when Pillow's own bomb guard refuses a
@@ -321,7 +321,7 @@ DRAFT_DIVISOR = 8
 
 @dataclass(frozen=True)
 class ImageFacts:
-    """What a picture is, judged by its content.
+    """The format and size of a picture, judged by its content.
 
     Attributes:
         format: ``JPEG``, ``PNG`` or ``WEBP``.

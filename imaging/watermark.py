@@ -1,4 +1,4 @@
-"""Logos: the copy that is kept of one, the soft outline that keeps it legible, and stamping it on a picture."""
+"""Logos: the stored copy, the halo that keeps a logo legible, and stamping it on a picture."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def normalise_logo(logo: NDArray[np.uint8]) -> KeptLogo:
     """
     rows, columns = np.nonzero(logo[..., 3] >= VISIBLE_ALPHA)
     if rows.size == 0:
-        raise ImageError(ImageErrorCode.NOT_READABLE, "a logo of which nothing can be seen")
+        raise ImageError(ImageErrorCode.NOT_READABLE, "a logo that is wholly transparent")
     visible = logo[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
     return KeptLogo(encode_png(visible, kept=True), width=visible.shape[1], height=visible.shape[0])
 

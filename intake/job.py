@@ -39,7 +39,7 @@ from workflows.queues import INTERACTIVE_PRIORITY
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that came along in a field; ``None`` where its bytes are more than a picture may have."""
+    """A picture that was sent in a field; its data is ``None`` if it is larger than a picture may be."""
 
     field: str
     data: bytes | None
@@ -48,7 +48,7 @@ class Picture:
 async def inspect_pictures(
     pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
 ) -> dict[str, ImageFacts]:
-    """What each picture is, by the name of its field; within the holder's share of the decoders, one after the other.
+    """Look into pictures one after the other, within the holder's share of the decoders; the facts go by field.
 
     Raises:
         TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
@@ -72,20 +72,20 @@ def naming(field: str, error: ImageError) -> TryOnError:
 
 
 Side: TypeAlias = Picture | str | ObjectRef
-"""A picture that came along and is not stored yet, the address of one, or one that is stored."""
+"""A picture that was sent and is not stored yet, an address, or a stored picture."""
 
 STAND_IN_CATEGORY: Category = "upper_body"  # for a product id that stands for an outcome: no garment is drawn
 
 
 @dataclass(frozen=True)
 class SentGarment:
-    """A garment as the caller describes it; once its product was looked up, all is known but what is at an address.
+    """A garment as the caller describes it, later with the gaps filled from its product.
 
     Attributes:
         product_id: A registered garment that fills every gap, by its id or by the caller's own name.
-        front: Where its picture is. Likewise ``back``, if it has one.
-        prefix: What stands before the names of its fields in error messages.
-        product: The registered garment that it is, as of which revision.
+        front: Its picture. Likewise ``back``, if it has one.
+        prefix: Precedes the names of its fields in error messages.
+        product: The registered garment and its revision, once it was looked up.
     """
 
     product_id: str | None
@@ -97,7 +97,7 @@ class SentGarment:
     product: ProductRef | None = None
 
     def source(self, index: int, uploads: Mapping[str, ObjectRef]) -> GarmentSource:
-        """What the workflow is started with; ``uploads`` tells where pictures that came along were stored, by field."""
+        """The garment in the workflow's input; ``uploads`` are the stored pictures that were sent, by field."""
 
         def stored(side: Side | None) -> ObjectRef | None:
             return uploads[side.field] if isinstance(side, Picture) else side if isinstance(side, ObjectRef) else None
@@ -160,10 +160,10 @@ def new_job(
     claim: Claim | None = None,
     relayed: bool = True,
 ) -> NewJob:
-    """What becomes a job's row once it is accepted; see `NewJob` for what is not said here.
+    """A job that can be accepted; see also `NewJob`.
 
-    The garments are resolved, see `resolve_products`, and ``uploads`` tells where pictures that came along were stored,
-    by the names of their fields. A rehearsal is only for a test key's job, which costs nothing.
+    The garments are resolved, see `resolve_products`, and ``uploads`` are the stored pictures that were sent, by the
+    names of their fields. A rehearsal is only for a test key's job, which costs nothing.
     """
     workflow_input = TryOnInput(
         job_id=str(job_id),
@@ -196,10 +196,10 @@ def new_job(
 
 
 def workflow_input_of(job: Job) -> TryOnInput:
-    """What the workflow of an accepted job is started with, whoever starts it and however late.
+    """The input of an accepted job's workflow, even if it is started late.
 
-    The deadline is the row's, set at acceptance and never moved: so long the client was told that a job can take, and
-    it waits whether or not Temporal is there. A run that is started late has what is left of it.
+    The deadline is the row's, set at acceptance and never moved: the client waits for that long whether or not Temporal
+    is there. A run that is started late has the rest of it.
 
     Raises:
         pydantic.ValidationError: No version of this code can start it.
@@ -208,6 +208,6 @@ def workflow_input_of(job: Job) -> TryOnInput:
 
 
 def request_deadline(garments: Sequence[SentGarment], settings: JobSettings) -> timedelta:
-    """How long a job that somebody waits for may take."""
+    """How long a job of the API may take."""
     seconds = settings.single_deadline_seconds if len(garments) == 1 else settings.combo_deadline_seconds
     return timedelta(seconds=seconds)

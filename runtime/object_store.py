@@ -48,7 +48,7 @@ class ObjectStoreUnavailableError(Exception):
 
 
 class _Patience:
-    """Time that may yet be spent waiting for the store; calls at the same time spend it once."""
+    """The time left for waiting for the store; simultaneous calls spend it once."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -77,9 +77,9 @@ _PATIENCE: contextvars.ContextVar[_Patience | None] = contextvars.ContextVar("pa
 
 @contextmanager
 def waiting_at_most(seconds: float) -> Iterator[None]:
-    """Let all calls of the block together wait so long for the store, whatever the settings allow each of them.
+    """Bound the time that all calls of the block together wait for the store, whatever the settings allow each.
 
-    Once the time is over a call raises `ObjectStoreUnavailableError`, and the thread that was waiting for it is free.
+    Once it is over, a call raises `ObjectStoreUnavailableError`, and its thread is free.
     """
     token = _PATIENCE.set(_Patience(seconds))
     try:
@@ -89,7 +89,7 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
 
 
 class _TimeLeft(urllib3.Timeout):
-    """What the settings allow one call, or what its block has left of its time; asked for before each attempt."""
+    """The settings' timeouts, or the rest of the block's time if that is less; asked for before each attempt."""
 
     def __init__(self, connect: float, read: float) -> None:
         super().__init__(connect=connect, read=read)
@@ -117,7 +117,7 @@ class StoredKey:
 
 
 class ObjectStore(Protocol):
-    """What the service needs of an object store. Every method may raise `ObjectStoreUnavailableError`."""
+    """The object store as the service uses it. Every method may raise `ObjectStoreUnavailableError`."""
 
     bucket: str
 
@@ -148,7 +148,7 @@ class ObjectStore(Protocol):
         ...
 
     async def list_folders(self, prefix: str) -> list[str]:
-        """What follows ``prefix`` up to the next slash, for every key that has one there; each once, in order."""
+        """Names of the folders directly below ``prefix``, which ends with a slash; in order."""
         ...
 
     async def delete_keys(self, keys: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A worker process from its settings to its end: seen by metrics and traces, run until told to stop, then drained."""
+"""A worker process from its settings to its end: metrics, traces, polling until a signal, draining."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ workflow.logger.workflow_info_on_message = False
 
 
 UNUSABLE = (MetricsAddressError, TracingUnavailable)
-"""What settings of metrics and traces can ask for in vain; a process says so in one sentence and ends."""
+"""Metrics or traces that the settings ask for and cannot be had; a process says so in one sentence and ends."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ async def serve_workers(
     Endless loops run beside the workers, in the ``background``.
 
     Raises:
-        Exception: Whatever ended a worker or a loop before ``stop`` was set.
+        Exception: The error that ended a worker or a loop before ``stop`` was set.
     """
     tasks = [asyncio.ensure_future(loop()) for loop in background]
     stopping = asyncio.create_task(stop.wait())

@@ -37,7 +37,7 @@ class Job:
     """A try-on that was accepted.
 
     Attributes:
-        job_id: What to ask for it by.
+        job_id: The id to ask for it by.
         replayed: Whether an earlier request with the same ``Idempotency-Key`` had started it.
     """
 
@@ -125,7 +125,7 @@ class Product:
     """A registered garment.
 
     Attributes:
-        id: What a try-on names it by.
+        id: The ``product_id`` of try-ons with it.
         external_id: The shop's own number for it.
         status: ``active`` or ``archived``.
         revision: Counts its changes.
@@ -150,13 +150,13 @@ Record = TypeVar("Record", Usage, Product)
 
 
 def read_job(response: httpx.Response) -> Job:
-    """The answer of a POST that started a job, or had started one."""
+    """The answer to the POST that starts a job."""
     replayed = response.headers.get("Idempotent-Replayed", "").lower() == "true"
     return Job(str(response.json()["jobId"]), replayed)
 
 
 def read_status(response: httpx.Response, job_id: str) -> JobStatus:
-    """The answer of a poll. A status that this client has never heard of counts as still in progress."""
+    """The answer to a poll. A status that this client does not know counts as still in progress."""
     body = response.json()
     status = str(body["status"])
     if status == COMPLETED:
@@ -168,13 +168,13 @@ def read_status(response: httpx.Response, job_id: str) -> JobStatus:
 
 
 def read_usage(response: httpx.Response) -> Usage:
-    """The answer of ``GET /api/v1/usage``."""
+    """The answer to ``GET /api/v1/usage``."""
     body = response.json()
     return _record(Usage, {**body, "periodStart": body["period"]["start"], "periodEnd": body["period"]["end"]})
 
 
 def read_product(response: httpx.Response) -> Product:
-    """The answer that is one product."""
+    """An answer that is one product."""
     return _record(Product, response.json())
 
 
@@ -185,7 +185,7 @@ def read_products(response: httpx.Response) -> tuple[list[Product], str | None]:
 
 
 def read_nothing(_response: httpx.Response) -> None:
-    """The answer of a deletion."""
+    """The answer to a deletion."""
 
 
 def _record(kind: type[Record], body: Mapping[str, Any]) -> Record:
@@ -240,7 +240,7 @@ BY_STATUS: dict[int, type[TryOnApiError]] = {
 
 
 def api_error(response: httpx.Response) -> TryOnApiError:
-    """The error that an answer stands for."""
+    """A refusal as an error."""
     status, code = response.status_code, response.headers.get("X-Error-Code")
     kind = BY_CODE.get((status, code)) or BY_STATUS.get(status)
     kind = kind or (ServiceUnavailable if status >= 500 else TryOnApiError)
@@ -254,7 +254,7 @@ def api_error(response: httpx.Response) -> TryOnApiError:
 
 
 def unexpected(response: httpx.Response) -> UnexpectedAnswer:
-    """The error for a success whose body makes no sense."""
+    """The error for a 2xx answer whose body cannot be read."""
     sentence = "The answer does not read as the API describes it."
     return UnexpectedAnswer(response.status_code, None, sentence, response.headers.get("X-Request-Id"))
 
@@ -309,7 +309,7 @@ def retry_after_seconds(headers: httpx.Headers) -> float | None:
 
 
 def rate_limit(headers: httpx.Headers) -> RateLimit | None:
-    """The policy that leaves least, of those that tell both numbers; what cannot be read is left out."""
+    """The policy that leaves the fewest requests; policies without both numbers are ignored."""
     quotas = _policies(headers.get("RateLimit-Policy", ""))
     limits = [
         RateLimit(told["r"], told["t"], quotas.get(name, {}).get("q"), quotas.get(name, {}).get("w"))

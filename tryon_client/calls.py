@@ -1,4 +1,4 @@
-"""What callers give, and the requests that are made of it, built and not yet sent.
+"""What callers give, and the requests built from it, not yet sent.
 
 Pictures and garments become what the wire takes, or an error before anything is sent; each operation of the API
 becomes a `Call`; a `Connection` puts a call into the terms of httpx.
@@ -107,7 +107,7 @@ class Garment:
     Attributes:
         image: Its picture; not needed with ``product_id``.
         category: Which part of the body it covers; not needed with ``product_id``.
-        product_id: A product of the account. What is given beside it holds for this request only.
+        product_id: A product of the account. Other fields override the product's for this request only.
         back_image: Its back, used when ``view_angle`` is back.
         garment_category: Such as ``t-shirt`` or ``jeans``.
         size: Its size, such as ``M``, ``38`` or ``W32/L34``.
@@ -164,11 +164,11 @@ Garments: TypeAlias = GarmentLike | Sequence[GarmentLike] | None
 
 
 def as_garments(garments: Garments, **hints: Unpack[Hints]) -> list[Garment]:
-    """Whatever was given, as one to four garments.
+    """The given garments as a list of one to four.
 
     Raises:
-        ValueError: None, or more than four.
-        TypeError: Hints for several garments, where nobody knows which one they are for.
+        ValueError: No garment, or more than four.
+        TypeError: Hints for several garments: it is unclear which garment they are for.
     """
     if isinstance(garments, Sequence) and not isinstance(garments, str | bytes | bytearray | memoryview):
         if hints:
@@ -194,7 +194,7 @@ def wire_fields(values: Mapping[str, object], name: str) -> dict[str, str | None
         if key not in Garment.__annotations__.keys() | ProductChanges.__annotations__.keys():
             raise TypeError(f"there is no field {key}")
         if key in PICTURES and value is not None:
-            picture: Picture = value  # type: ignore[assignment]  # judged there, whatever it is
+            picture: Picture = value  # type: ignore[assignment]  # checked there
             value = as_inline(picture, f"{name}: {key}", or_address=True)  # noqa: PLW2901
         fields[PICTURES.get(key) or answers.camel_case(key)] = None if value is None else str(value)
     return fields
@@ -246,8 +246,8 @@ class Call(Generic[Answer]):
     Attributes:
         method: Its method.
         path: Its path, with the query.
-        parse: Takes the answer apart, if it reads as the API describes it.
-        headers: Those beyond what every request carries.
+        parse: Reads the answer.
+        headers: Headers besides those of every request.
         content: Its body, if it has one. The bytes stay the same over retries.
         held_seconds: How much longer than usual the server may take to answer, because it was asked to.
         paced: Whether it counts against the request rate that try-ons and their polls share.
@@ -373,7 +373,7 @@ def _json(body: Mapping[str, object]) -> bytes:
 
 
 def _segment(identifier: str) -> str:
-    """An identifier as one part of a path, whatever characters are in it."""
+    """An identifier as one part of a path."""
     if not identifier.strip("."):
         raise ValueError(f"{identifier!r} identifies nothing")
     return quote(identifier, safe="")
@@ -404,7 +404,7 @@ class Connection:
 
     @classmethod
     def resolve(cls, base_url: str | None, api_key: str | None, timeout: float) -> Connection:
-        """Take what was given, and the rest from the environment.
+        """Take what is missing from the environment.
 
         Raises:
             ValueError: One of the two is nowhere to be found, or the URL is not http or https.
@@ -419,7 +419,7 @@ class Connection:
 
     @property
     def client_options(self) -> dict[str, Any]:
-        """For the client of httpx, where the caller brings none: no proxy is asked for this very machine."""
+        """Options of the httpx client, if the caller gave none: no proxy for this machine itself."""
         return {"trust_env": not _is_this_machine(httpx.URL(self.base_url).host)}
 
     def request(self, call: Call[Any]) -> dict[str, Any]:

@@ -38,7 +38,9 @@ from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkfl
 from workflows.tryon import TryOnWorkflow
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=30)  # longer than any step here but a slow download, which is repeated elsewhere
-STICKY_TIMEOUT = timedelta(seconds=2)  # what a killed worker costs a run that it had cached; the default is 10 s
+STICKY_TIMEOUT = timedelta(
+    seconds=2
+)  # how long a run waits for a killed worker that had it cached; the default is 10 s
 CONCURRENT_STEPS = 16
 
 WORKFLOWS: list[type] = [
@@ -82,7 +84,7 @@ def build_worker(
         task_queue=CPU_QUEUE,
         workflows=WORKFLOWS,
         activities=[methods[name] for name in ours],  # a step is done by the method of its name
-        # Replays of recorded histories and the import contracts guard what the sandbox would; it took an eighth of
+        # Replayed histories and the import contracts guard against what the sandbox would catch; it took an eighth of
         # the worker's time. Tests run every workflow in it.
         workflow_runner=UnsandboxedWorkflowRunner(),
         max_concurrent_activities=CONCURRENT_STEPS,
