@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -65,13 +65,12 @@ class FairShares:
         self._free = places
         self._share = max(1, places // 2)
         self._held: Counter[Hashable] = Counter()
-        self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
-        """In the order of turns: a caller that was given a place goes to the end."""
+        self._waiting: list[tuple[Hashable, asyncio.Future[None]]] = []
 
     async def take(self, holder: Hashable) -> None:
         """Wait for a place."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(holder, deque()).append(turn)
+        self._waiting.append((holder, turn))
         self._hand_out()
         try:
             await turn
@@ -90,22 +89,16 @@ class FairShares:
 
     def _hand_out(self) -> None:
         while self._free:
-            for holder, turns in list(self._waiting.items()):
-                while turns and turns[0].done():  # the caller is gone
-                    turns.popleft()
-                if not turns:
-                    del self._waiting[holder]
-            eligible = [holder for holder in self._waiting if self._held[holder] < self._share]
+            self._waiting = [each for each in self._waiting if not each[1].done()]  # the others were cancelled
+            eligible = [each for each in self._waiting if self._held[each[0]] < self._share]
             if not eligible:
                 return
-            holder = min(eligible, key=self._held.__getitem__)
-            turns = self._waiting.pop(holder)
-            turn = turns.popleft()
-            if turns:
-                self._waiting[holder] = turns
+            holder, turn = min(eligible, key=lambda each: self._held[each[0]])
             self._free -= 1
             self._held[holder] += 1
             turn.set_result(None)
+            # In a stable order, what else this holder waits for comes after the others.
+            self._waiting = sorted(self._waiting, key=lambda each: each[0] == holder)
 
 
 class DecoderPool:

@@ -19,12 +19,12 @@ import signal
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 import structlog
+from pydantic import TypeAdapter, ValidationError
 
 LOCK_FILE = "up.lock"  # stays in the folder; what counts is who holds it
 
@@ -139,18 +139,12 @@ class StackRecord:
     def read(cls, data_dir: Path) -> StackRecord | None:
         """The record in this folder, if there is one that can be read."""
         try:
-            raw: dict[str, Any] = json.loads((data_dir / RECORD_FILE).read_text())
-            return cls(
-                ProcessIdentity(**raw["supervisor"]),
-                {name: ProcessIdentity(**identity) for name, identity in raw["children"].items()},
-                raw["addresses"],
-                {name: Endings(**endings) for name, endings in raw.get("endings", {}).items()},
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return TypeAdapter(cls).validate_json((data_dir / RECORD_FILE).read_bytes())
+        except (OSError, ValidationError):
             return None
 
     def write(self, data_dir: Path) -> None:
-        write_privately(data_dir / RECORD_FILE, json.dumps(asdict(self), indent=2))
+        write_privately(data_dir / RECORD_FILE, TypeAdapter(StackRecord).dump_json(self, indent=2).decode())
 
     @staticmethod
     def remove(data_dir: Path) -> None:
