@@ -63,12 +63,7 @@ def decode_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int 
 
 
 def decode_logo(data: bytes, limits: ImageLimits = LOGO_LIMITS, max_side: int | None = 1024) -> NDArray[np.uint8]:
-    """Decode a logo and keep its transparency.
-
-    Args:
-        data: A PNG, WebP or JPEG.
-        limits: What it has to meet, before any shrinking.
-        max_side: Shrink so that the longer side has at most this many pixels; never enlarges.
+    """Decode a logo as `decode_image` does, but keep its transparency.
 
     Returns:
         ``(height, width, 4)`` uint8, sRGB with straight alpha; opaque where the file knows no transparency.

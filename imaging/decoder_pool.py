@@ -125,12 +125,7 @@ class DecoderPool:
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
     async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
-        """As `imaging.opening.inspect_image`.
-
-        Args:
-            holder: Whose share of the places it takes.
-            data: The encoded picture.
-            limits: What it has to meet.
+        """As `imaging.opening.inspect_image`, in a place of the holder's share.
 
         Raises:
             ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. None of them
@@ -142,13 +137,13 @@ class DecoderPool:
     async def decode(
         self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None
     ) -> NDArray[np.uint8]:
-        """As `imaging.decode.decode_image`, with the arguments and errors of `inspect` besides."""
+        """As `imaging.decode.decode_image`, with the share and the errors of `inspect`."""
         return await self._pixels(holder, {"task": "decode", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def decode_logo(
         self, holder: Hashable, data: bytes, limits: ImageLimits = LOGO_LIMITS, max_side: int | None = 1024
     ) -> NDArray[np.uint8]:
-        """As `imaging.decode.decode_logo`, with the arguments and errors of `inspect` besides."""
+        """As `imaging.decode.decode_logo`, with the share and the errors of `inspect`."""
         return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def in_thread(

@@ -29,13 +29,7 @@ Header = dict[str, Any]
 
 
 def send(link: socket.socket, header: Header, payload: Any = b"") -> None:
-    """Send a message.
-
-    Args:
-        link: To the other side.
-        header: What can be written as JSON.
-        payload: Bytes, or an array without gaps.
-    """
+    """Send a message: a header that can be written as JSON, and bytes or a contiguous array."""
     line = json.dumps(header).encode()
     # A file that no other process finds.
     with os.fdopen(os.memfd_create("picture"), "wb") if sys.platform == "linux" else tempfile.TemporaryFile() as file:
@@ -95,12 +89,9 @@ def _allow(cpu_seconds: int) -> None:
 
 
 def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
-    """Answer requests until the other side has gone.
+    """Answer requests on the socket of this descriptor until the other side closes it.
 
-    Args:
-        descriptor: The socket's.
-        cpu_seconds: CPU time that one picture may take.
-        memory_bytes: Address space of the process.
+    Every picture gets so much CPU time, and the process so much address space.
     """
     # A signal to the whole process group is meant for the other side, which may still want this picture.
     for name in (signal.SIGTERM, signal.SIGINT):

@@ -78,11 +78,8 @@ PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 def refuse_costly(data: bytes, limits: ImageLimits) -> None:
     """Refuse a picture that asks for more pixels or more work than is allowed.
 
-    Bytes that are damaged, or no picture at all, pass: the parser that comes next says so.
-
-    Args:
-        data: The encoded picture.
-        limits: How many pixels it may have; the work that is allowed goes with that.
+    The work that is allowed goes with the pixels that are. Bytes that are damaged, or no picture at all, pass: the
+    parser that comes next says so.
 
     Raises:
         ImageError: ``image_too_many_pixels``, ``image_too_complex``, or ``image_not_readable`` for a JPEG whose kind
@@ -279,11 +276,7 @@ def unreadable_on_failure() -> Iterator[None]:
 
 
 def open_picture(data: bytes, limits: ImageLimits) -> Image.Image:
-    """Open a picture and hold its header against the limits; no pixel is decoded.
-
-    Args:
-        data: The encoded picture.
-        limits: What it has to meet.
+    """Open an encoded picture and hold its header against the limits; no pixel is decoded.
 
     Returns:
         The image, not yet loaded, its ``format`` one of JPEG, MPO, PNG and WEBP.
@@ -343,11 +336,8 @@ def inspect_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts
     """Prove that the bytes are one whole, still, usable picture.
 
     The header is judged first. Then the whole stream is decoded, as cheaply as its format allows, so that a
-    truncated or damaged picture is known here and not by the worker that would have drawn with it.
-
-    Args:
-        data: The encoded picture. No label is asked for: the content decides.
-        limits: What it has to meet.
+    truncated or damaged picture is known here and not by the worker that would have drawn with it. Labels do not count,
+    only the content.
 
     Raises:
         ImageError: Any of the ``image_…`` codes.

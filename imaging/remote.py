@@ -159,11 +159,9 @@ class RemoteImageFetcher:
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
-        """Download one picture. The result begins like a JPEG, PNG or WebP; nothing else was checked.
+        """Download one picture, of ``max_bytes`` instead of the fetcher's own limit where that is given.
 
-        Args:
-            url: The address, as the stranger gave it.
-            max_bytes: Instead of the fetcher's own limit.
+        The result begins like a JPEG, PNG or WebP; nothing else was checked.
 
         Raises:
             ImageError: Any of the ``garment_url_…`` codes, ``retryable`` where a later fetch may succeed.

@@ -39,15 +39,10 @@ SIGNATURES = {
 
 
 def as_inline(picture: Picture, field: str, *, or_address: bool = False) -> str:
-    """A picture as a ``data:`` URI, or its address where that is allowed.
-
-    Args:
-        picture: The picture.
-        field: What the caller calls it, for error messages.
-        or_address: Whether it may be an ``https://`` address, which is returned as it is.
+    """A picture as a ``data:`` URI, or its ``https://`` address where that is allowed.
 
     Raises:
-        ValueError: It is an address that is not allowed, or no JPEG, PNG or WebP.
+        ValueError: It is an address that is not allowed, or no JPEG, PNG or WebP; the sentence begins with ``field``.
         OSError: It is a path and the file cannot be read.
     """
     scheme = _scheme(picture) if isinstance(picture, str) else ""
@@ -129,10 +124,7 @@ class Garment:
     view_angle: ViewAngle | None = None
 
     def wire(self, name: str) -> dict[str, str]:
-        """Its fields as the API takes them.
-
-        Args:
-            name: What to call the garment in error messages.
+        """Its fields as the API takes them; error messages call it ``name``.
 
         Raises:
             ValueError: Neither a product nor a picture with its category, or a picture that cannot be used.
@@ -388,53 +380,40 @@ ANSWER_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
 class Connection:
-    """What every request of one client shares.
+    """The service's address, the account's key and the timeout: what all requests of a client share.
 
-    Attributes:
-        base_url: Scheme and host of the service, perhaps with a path, without a slash at the end.
-        api_key: The account's key.
-        timeout: Seconds that one answer may take.
+    Raises:
+        ValueError: Neither the caller nor the environment gives an http or https address, or a key.
     """
 
-    base_url: str
-    api_key: str = field(repr=False)
-    timeout: float
-
-    @classmethod
-    def resolve(cls, base_url: str | None, api_key: str | None, timeout: float) -> Connection:
-        """Take what is missing from the environment.
-
-        Raises:
-            ValueError: One of the two is nowhere to be found, or the URL is not http or https.
-        """
+    def __init__(self, base_url: str | None, api_key: str | None, timeout: float) -> None:
         base_url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
         api_key = (api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
         if not base_url.startswith(("http://", "https://")):
             raise ValueError(f"give base_url or set {BASE_URL_VARIABLE}, such as https://tryon.example")
         if not api_key.isascii() or not api_key:
             raise ValueError(f"give api_key or set {API_KEY_VARIABLE}")
-        return cls(base_url.rstrip("/"), api_key, timeout)
+        self._base_url, self._api_key, self._timeout = base_url.rstrip("/"), api_key, timeout
 
     @property
     def client_options(self) -> dict[str, Any]:
         """Options of the httpx client, if the caller gave none: no proxy for this machine itself."""
-        return {"trust_env": not _is_this_machine(httpx.URL(self.base_url).host)}
+        return {"trust_env": not _is_this_machine(httpx.URL(self._base_url).host)}
 
     def request(self, call: Call[Any]) -> dict[str, Any]:
         """The arguments of httpx's ``request``."""
         return {
             "method": call.method,
-            "url": self.base_url + call.path,
+            "url": self._base_url + call.path,
             "content": call.content,
             "headers": {
-                "Authorization": f"Bearer {self.api_key}",
+                "Authorization": f"Bearer {self._api_key}",
                 "Accept": "application/json",
                 "User-Agent": USER_AGENT,
                 **call.headers,
             },
-            "timeout": httpx.Timeout(self.timeout + call.held_seconds, connect=min(CONNECT_SECONDS, self.timeout)),
+            "timeout": httpx.Timeout(self._timeout + call.held_seconds, connect=min(CONNECT_SECONDS, self._timeout)),
         }
 
 

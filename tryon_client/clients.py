@@ -26,14 +26,7 @@ from tryon_client.operations import MAX_RETRIES, PATIENCE_SECONDS, Operation, Op
 
 
 class Runner:
-    """Runs operations to their ends.
-
-    Args:
-        connection: What every request shares.
-        http: The caller's own client, or ``None`` to make one.
-        sleep: How to wait.
-        operations: What can be run.
-    """
+    """Runs operations to their ends, over the caller's own client of httpx or over one that it makes."""
 
     def __init__(
         self, connection: Connection, http: httpx.Client | None, sleep: Callable[[float], None], operations: Operations
@@ -144,7 +137,7 @@ class TryOnClient:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        connection = Connection.resolve(base_url, api_key, timeout)
+        connection = Connection(base_url, api_key, timeout)
         self._runner = Runner(connection, http, sleep, Operations(max_retries, clock))
         self.products = Products(self._runner)
 
@@ -323,7 +316,7 @@ class AsyncTryOnClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        connection = Connection.resolve(base_url, api_key, timeout)
+        connection = Connection(base_url, api_key, timeout)
         self._runner = AsyncRunner(connection, http, sleep, Operations(max_retries, clock))
         self.products = AsyncProducts(self._runner)
 
