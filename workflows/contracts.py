@@ -25,6 +25,7 @@ LONGEST_SENTENCE = 200
 Sentence = Annotated[str, Field(max_length=LONGEST_SENTENCE)]
 Category: TypeAlias = hints.CategoryName
 MAX_GARMENTS = 4
+FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"  # what requests and files call the pictures of a garment
 
 
 Other = TypeVar("Other", bound="Contract")
