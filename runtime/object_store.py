@@ -7,6 +7,7 @@ import contextvars
 import functools
 import io
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -205,7 +206,7 @@ class S3ObjectStore:
         return deleted
 
     async def list_keys(self, prefix: str) -> list[str]:
-        return await self._call("list", self._list_keys, prefix)
+        return [each.key for each in await self.list_page(prefix, limit=sys.maxsize)]
 
     async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
         return await self._call("list", self._list_page, prefix, after, limit)
@@ -244,10 +245,6 @@ class S3ObjectStore:
         finally:
             response.close()
             response.release_conn()
-
-    def _list_keys(self, prefix: str) -> list[str]:
-        found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix, recursive=True)
-        return sorted(entry.object_name for entry in found if entry.object_name)
 
     def _list_page(self, prefix: str, after: str, limit: int) -> list[StoredKey]:
         # The client asks for the next thousand when they are wanted.

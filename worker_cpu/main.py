@@ -38,9 +38,7 @@ from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkfl
 from workflows.tryon import TryOnWorkflow
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=30)  # longer than any step here but a slow download, which is repeated elsewhere
-STICKY_TIMEOUT = timedelta(
-    seconds=2
-)  # how long a run waits for a killed worker that had it cached; the default is 10 s
+STICKY_TIMEOUT = timedelta(seconds=2)  # a run waits so long for a killed worker that had cached it; by default 10 s
 CONCURRENT_STEPS = 16
 
 WORKFLOWS: list[type] = [
