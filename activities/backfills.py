@@ -259,8 +259,8 @@ class BackfillActivities:
                 data = await self.store.get(key)
             except ObjectMissingError:
                 raise TryOnError("image_not_readable", f"{name}: there is no object {key}.") from None
-            facts = await inspect_pictures([Picture(name, data)], self.limits, self.decoders, account_id)
-            content_type = facts[name].content_type
+            media_types = await inspect_pictures([Picture(name, data)], self.limits, self.decoders, account_id)
+            content_type = media_types[name]
             found[key] = await asyncio.to_thread(ObjectRef.of, self.store.bucket, key, data, content_type)
         return found
 

@@ -85,13 +85,13 @@ class PictureFolder:
             path = self._folder / value
             try:
                 data = path.read_bytes()
-                facts = inspect_image(data, self._limits)
+                media_type = inspect_image(data, self._limits)
             except OSError as error:
                 raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
             except ImageError as error:
                 raise ValueError(f"{naming(field, error).sentence} ({path})") from None
             key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
-            self.found[key] = (path, facts.content_type)
+            self.found[key] = (path, media_type)
             self._keys[value] = key
         return self._keys[value]
 

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from imaging.decoder_process import Header, receive, send
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
-from imaging.opening import ImageFacts
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
 """CPU time of one picture: 10 s at 50 megapixels. The slowest that `imaging.opening` lets through, 49 megapixels of
@@ -124,7 +123,7 @@ class DecoderPool:
             process.end()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
-    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
+    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> str:
         """As `imaging.opening.inspect_image`, in a place of the holder's share.
 
         Raises:
@@ -132,7 +131,7 @@ class DecoderPool:
                 is worth another try.
         """
         header, _ = await self._ask(holder, {"task": "inspect", "limits": asdict(limits)}, data)
-        return ImageFacts(**header["facts"])
+        return str(header["media_type"])
 
     async def decode(
         self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None

@@ -16,7 +16,6 @@ import socket
 import struct
 import sys
 import tempfile
-from dataclasses import asdict
 from typing import Any
 
 from imaging.errors import ImageError, ImageErrorCode
@@ -66,7 +65,7 @@ def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
     limits = ImageLimits(**request["limits"])
     try:
         if request["task"] == "inspect":
-            send(link, {"facts": asdict(inspect_image(bytes(data), limits))})
+            send(link, {"media_type": inspect_image(bytes(data), limits)})
             return
         # NumPy and colour profiles cost 15 MB and a quarter of a second; looking into a picture needs neither.
         from imaging.decode import decode_image, decode_logo

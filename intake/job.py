@@ -23,7 +23,6 @@ from engines.hints import ProductHints
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts
 from runtime.settings import JobSettings
 from workflows.contracts import (
     Category,
@@ -47,23 +46,23 @@ class Picture:
 
 async def inspect_pictures(
     pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
-) -> dict[str, ImageFacts]:
-    """Look into pictures one after the other, within the holder's share of the decoders; the facts go by field.
+) -> dict[str, str]:
+    """The media types of good pictures, by field, looked into one by one within the holder's share of the decoders.
 
     Raises:
         TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
     """
-    facts, refused = {}, []
+    media_types, refused = {}, []
     for picture in pictures:
         try:
             if picture.data is None:
                 raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
-            facts[picture.field] = await decoders.inspect(holder, picture.data, limits)
+            media_types[picture.field] = await decoders.inspect(holder, picture.data, limits)
         except ImageError as error:
             refused.append(naming(picture.field, error))
     if refused:
         raise TryOnError.naming_all(refused)
-    return facts
+    return media_types
 
 
 def naming(field: str, error: ImageError) -> TryOnError:
