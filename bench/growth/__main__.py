@@ -1,4 +1,4 @@
-"""``python -m bench.growth [rows backfills] [--largest 1000000]``: measure, print tables, write JSON and curves."""
+"""``python -m bench.growth [rows workers backfills] [--largest 1000000]``: measure, print tables, draw curves."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench.figures import write_json
-from bench.growth import backfills, rows
+from bench.growth import backfills, rows, workers
 from bench.growth.curve import Point, draw, markdown
 
 OUT = Path("out/growth")
 
 SUBJECTS: dict[str, tuple[Callable[..., Iterator[Point]], tuple[int, ...], str, str]] = {
     "rows": (rows.measure, rows.SIZES, "rows of jobs in the database", "milliseconds"),
+    "workers": (workers.measure, workers.SIZES, "GPU workers", "jobs a second, seconds"),
     "backfills": (backfills.measure, backfills.SIZES, "items of a backfill", "seconds, MB, KB"),
 }
 """What is measured, its sizes, and what the two axes count."""
