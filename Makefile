@@ -16,7 +16,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -102,6 +102,11 @@ bench-dashboard: test-env ## How quickly the pages of a busy account come, and h
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens
+
+bench-growth: env ## What things cost as work grows: rows, items of backfills, workers (40 minutes); draws the curves
+	$(INSTALL) --group curves
+	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.growth --draw docs/images
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))

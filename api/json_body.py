@@ -22,7 +22,7 @@ from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from imaging.remote_url import check_remote_url
 from intake.complaints import complaints_of
-from intake.pictures import Picture, naming
+from intake.job import Picture, naming
 
 WORTH_BYTES = 64 * 1024
 """Shorter ones are parsed with the rest."""

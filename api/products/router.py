@@ -18,8 +18,7 @@ from api.routes import RoutePolicy, owner_of
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
-from imaging.opening import ImageFacts
-from intake.pictures import inspect_pictures
+from intake.job import inspect_pictures
 from runtime.settings import IN_PRODUCT
 
 PRODUCTS_PATH = "/api/v1/products"
@@ -60,7 +59,7 @@ router = APIRouter(tags=["products"])
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
     read = await _read(request, CreateProduct)
-    product, created = await _service(request).register(read, await _facts(request, read))
+    product, created = await _service(request).register(read, await _media_types(request, read))
     headers = {"Location": f"{PRODUCTS_PATH}/{public_id(product.id)}", **ignored_header(read.ignored_fields)}
     return _answer(product, 201 if created else 200, headers)
 
@@ -113,7 +112,7 @@ async def update_product(request: Request, productId: ProductId) -> Response:
     read = await _read(request, UpdateProduct)
     service = _service(request)
     await service.find(productId)
-    product, _ = await service.register(read, await _facts(request, read), productId)
+    product, _ = await service.register(read, await _media_types(request, read), productId)
     return _answer(product, 200, ignored_header(read.ignored_fields))
 
 
@@ -141,7 +140,7 @@ async def _read(request: Request, model: type[CreateProduct | UpdateProduct]) ->
     return await decoders.in_thread(holder, read_body, body, model, parts_of(request).limits)
 
 
-async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
+async def _media_types(request: Request, read: ReadProduct) -> dict[str, str]:
     parts = parts_of(request)
     holder = owner_of(request).account_id
     return await inspect_pictures(read.pictures, parts.limits, request.app.state.decoders, holder)

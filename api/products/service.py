@@ -22,8 +22,7 @@ from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts
-from intake.pictures import Picture
+from intake.job import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef
 from workflows.products.contracts import CLEARABLE, PictureSource, ProductFields, RegisterProductInput
@@ -162,13 +161,13 @@ class ProductService:
         )
 
     async def register(
-        self, read: ReadProduct, facts: dict[str, ImageFacts], product_id: str | None = None
+        self, read: ReadProduct, media_types: dict[str, str], product_id: str | None = None
     ) -> tuple[Product, bool]:
         """Add a product, or change one, by a workflow that is waited for.
 
         Args:
             read: What it shall be.
-            facts: What its inline pictures are.
+            media_types: Of its inline pictures, by field.
             product_id: The one to change.
 
         Returns:
@@ -186,8 +185,8 @@ class ProductService:
                 product_id=product_id,
                 fields=read.fields,
                 clear=read.clear,
-                front=await self._source(registration_id, FRONT, read.front, facts),
-                back=await self._source(registration_id, BACK, read.back, facts),
+                front=await self._source(registration_id, FRONT, read.front, media_types),
+                back=await self._source(registration_id, BACK, read.back, media_types),
             )
         except BaseException:
             await self._forget(registration_id)
@@ -208,13 +207,13 @@ class ProductService:
         return await self.find(saved.product_id), saved.created
 
     async def _source(
-        self, registration_id: str, field: str, side: Picture | str | None, facts: dict[str, ImageFacts]
+        self, registration_id: str, field: str, side: Picture | str | None, media_types: dict[str, str]
     ) -> PictureSource | None:
         if side is None:
             return None
         if isinstance(side, str):
             return PictureSource(field=field, url=side)
-        data, content_type = side.data or b"", facts[field].content_type
+        data, content_type = side.data or b"", media_types[field]
         key = product_upload_key(str(self._account_id), registration_id, field)
         ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
         await self._parts.store.put(key, data, content_type)

@@ -34,9 +34,15 @@ from domain.tables import Job
 from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts
-from intake.job import SentGarment, new_job, request_deadline, resolve_products, workflow_input_of
-from intake.pictures import Picture, inspect_pictures
+from intake.job import (
+    Picture,
+    SentGarment,
+    inspect_pictures,
+    new_job,
+    request_deadline,
+    resolve_products,
+    workflow_input_of,
+)
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import GarmentHints, ObjectRef, RehearsalScript, TryOnInput
 
@@ -231,7 +237,7 @@ class JobAcceptor:
     async def _accept(self, requester: Requester, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
         rehearsal = rehearsal_of(request) if requester.test else None
         garments = await self._resolve(requester, request)
-        facts = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
+        media_types = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
         if rehearsal is None:
             # Refuse what could not be paid for before pictures are uploaded; the transaction decides.
             await self._parts.database.read(
@@ -242,7 +248,7 @@ class JobAcceptor:
         job_id = uuid.uuid4()
         refused = True
         try:
-            uploads = await self._store_inputs(job_id, request.pictures, facts)
+            uploads = await self._store_inputs(job_id, request.pictures, media_types)
             new = new_job(
                 job_id=job_id,
                 account_id=requester.account_id,
@@ -277,10 +283,10 @@ class JobAcceptor:
         )
 
     async def _store_inputs(
-        self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]
+        self, job_id: uuid.UUID, pictures: list[Picture], media_types: dict[str, str]
     ) -> dict[str, ObjectRef]:
         async def store(position: int, picture: Picture) -> tuple[str, ObjectRef]:
-            data, content_type = picture.data or b"", facts[picture.field].content_type
+            data, content_type = picture.data or b"", media_types[picture.field]
             key = input_key(str(job_id), str(position))
             ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
             await self._parts.store.put(key, data, content_type)

@@ -44,13 +44,18 @@ def lock_account(session: Session, *, account_id: uuid.UUID) -> Account:
 
 
 def spendable(session: Session, *, account_id: uuid.UUID, now: datetime) -> Sequence[Allowance]:
-    """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first."""
+    """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first.
+
+    Packs that are used up are left out: an account may have bought hundreds.
+    """
+    is_left = Allowance.reserved + Allowance.settled < Allowance.generations
     return session.scalars(
         select(Allowance)
         .where(
             Allowance.account_id == account_id,
             Allowance.starts_at <= now + CLOCK_SKEW,
             or_(Allowance.ends_at.is_(None), Allowance.ends_at > now),
+            or_(Allowance.source != TOPUP, is_left),
         )
         .order_by(case((Allowance.source == TOPUP, 1), else_=0), Allowance.starts_at, Allowance.id)
     ).all()
@@ -203,8 +208,9 @@ def credit_pack(
 ) -> Allowance:
     """Credit a pack that was paid for at this price, whatever packs there are by now."""
     lock_account(session, account_id=account_id)
-    pack = Allowance(account_id=account_id, source=TOPUP, generations=generations)
-    pack.starts_at, pack.price_cents = now, price_cents
+    pack = Allowance(
+        account_id=account_id, source=TOPUP, generations=generations, starts_at=now, price_cents=price_cents
+    )
     return _opened(session, pack, now)
 
 
@@ -227,8 +233,14 @@ def _open_period(session: Session, account: Account, terms: Terms, now: datetime
         )
     )
     if opened is None:
-        volume = Allowance(account_id=account.id, source=source, generations=terms.included)
-        volume.starts_at, volume.ends_at, volume.price_cents = period.start, period.end, terms.monthly_cents
+        volume = Allowance(
+            account_id=account.id,
+            source=source,
+            generations=terms.included,
+            starts_at=period.start,
+            ends_at=period.end,
+            price_cents=terms.monthly_cents,
+        )
         _opened(session, volume, now)
 
 

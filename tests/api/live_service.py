@@ -31,7 +31,7 @@ from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded
 from tests.rates import generous_rates
 from tests.servers.temporal import running_temporal
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 
 START_SECONDS, STOP_SECONDS = 60, 60
 PEPPER = "a pepper for the live service, longer than thirty-two characters"

@@ -15,7 +15,7 @@ from domain.errors import TryOnError
 from domain.tables import Product
 from imaging.limits import ImageLimits
 from intake.complaints import complaints_of, field_name
-from intake.pictures import Picture
+from intake.job import Picture
 
 TEXTS = ("name", "externalId", "category", *PRODUCT_HINTS)
 FIELDS = (*TEXTS, FRONT, BACK)

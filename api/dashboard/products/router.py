@@ -26,7 +26,7 @@ from api.routes import RoutePolicy
 from domain.errors import TryOnError
 from domain.products import ACTIVE, ARCHIVED, public_id
 from domain.tables import Product
-from intake.pictures import inspect_pictures
+from intake.job import inspect_pictures
 from runtime.settings import IN_PRODUCT
 
 PAGE_PRODUCTS = 48
@@ -150,8 +150,8 @@ async def _saved(request: Request, form: Form, product: Product | None) -> Respo
     try:
         read = read_sent(form, parts.limits, changes=product is not None)
         account_id = visitor_of(request).account_id
-        facts = await inspect_pictures(read.pictures, parts.limits, request.app.state.page_decoders, account_id)
-        saved, _ = await service.register(read, facts, product_id)
+        media_types = await inspect_pictures(read.pictures, parts.limits, request.app.state.page_decoders, account_id)
+        saved, _ = await service.register(read, media_types, product_id)
     except FormRefused as error:
         errors, status = error.errors, 422
     except TryOnError as error:

@@ -24,7 +24,7 @@ from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.logos import LOGO_URL, ORANGE, OneLogo, logo_file
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 from workflows.contracts import ObjectRef
 
 PREVIEW = "/settings/watermark/preview.jpg"
