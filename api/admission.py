@@ -18,14 +18,13 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.dashboard.admission import PageSending, admit, look_who_is_there
-from api.dashboard.forms import PageRefused, refusal_page
-from api.early_answer import CLOSE, Incoming, answer_early
+from api.body_limit import Incoming, answer_early
+from api.dashboard.admission import STATIC_PREFIX, PageSending, admit, look_who_is_there
 from api.edge import plain_address
 from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
 from api.rate_limit import rate_headers, whole_seconds
-from api.routes import METHODS, PAGES, call_of
+from api.routes import SAFE, call_of, is_page
 from domain.access import keys
 from domain.access.keys import KeyOwner
 from domain.errors import TryOnError
@@ -60,7 +59,7 @@ class Admission:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif not names_host(scope, self._hosts):
-            await answer_early(error_response(TryOnError("host_refused"), CLOSE), scope, Incoming(receive), send)
+            await answer_early(error_response(TryOnError("host_refused")), scope, Incoming(receive), send)
         elif scope["path"].startswith(API_PREFIX):
             await self._call(scope, receive, send)
         elif is_page(scope):
@@ -72,34 +71,34 @@ class Admission:
         try:
             await admit_call(scope)
         except EXPECTED as error:
-            await answer_early(answer_to(error, CLOSE), scope, Incoming(receive), send)
+            await answer_early(answer_to(Request(scope), error), scope, Incoming(receive), send)
             return
         await self._app(scope, receive, send)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending, request = PageSending(send, scope["app"].state.parts.settings), Request(scope, receive)
-        refusal: Response | None
-        try:
-            await look_who_is_there(scope, sending)
-            refusal = admit(request)
-        except (PageRefused, *EXPECTED) as error:
-            refusal = refusal_page(request, error)
-        if refusal is not None:
-            refusal.headers.update(CLOSE if scope["method"] not in ("GET", "HEAD", "OPTIONS") else {})
+        refusal = None if scope["path"].startswith(STATIC_PREFIX) else await refusal_of_page(request, sending)
+        if refusal is None:
+            try:
+                await self._app(scope, receive, sending)
+            except Exception as error:
+                log.exception("unhandled exception", path=scope["path"][:200])
+                if sending.began:
+                    raise
+                await answer_to(request, error)(scope, receive, sending)
+        elif scope["method"] in SAFE:
+            await refusal(scope, receive, sending)
+        else:
             await answer_early(refusal, scope, Incoming(receive), sending)
-            return
-        try:
-            await self._app(scope, receive, sending)
-        except Exception as error:
-            log.exception("unhandled exception", path=scope["path"][:200])
-            if sending.began:
-                raise
-            await refusal_page(request, error)(scope, receive, sending)
 
 
-def is_page(scope: Scope) -> bool:
-    """Whether a person asks, to whom a page is answered."""
-    return bool(scope["path"] == PAGES or scope["path"].startswith(f"{PAGES}/"))
+async def refusal_of_page(request: Request, sending: PageSending) -> Response | None:
+    """What a request for a page is answered with that may not pass; the visitor is known from here on."""
+    try:
+        await look_who_is_there(request.scope, sending)
+        return admit(request)
+    except EXPECTED as error:
+        return answer_to(request, error)
 
 
 def hosts_of(settings: Settings) -> frozenset[str]:
@@ -148,12 +147,11 @@ async def admit_call(scope: Scope) -> None:
 def check_route(scope: Scope) -> None:
     """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
     call = call_of(scope)
-    policies = call.route.policies
-    if scope["method"] in policies:
+    if scope["method"] in call.route.policies:
         return
-    if not policies:
+    if not call.route.policies:
         raise TryOnError("route_not_found")
-    call.answer_headers["Allow"] = ", ".join(each for each in METHODS if each in policies)
+    call.answer_headers["Allow"] = call.route.allow
     raise TryOnError("method_not_allowed")
 
 

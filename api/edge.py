@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import structlog
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from api.early_answer import CLOSE, LINGER_SECONDS, SILENCE_SECONDS
+from api.body_limit import CLOSE, LINGER_SECONDS, SILENCE_SECONDS
 from api.errors import error_response
 from api.request_context import REQUEST_ID, STANDING_HEADERS
 from domain.errors import TryOnError

@@ -7,12 +7,12 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Annotated, cast
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.metrics import ApiMetrics
-from api.payments.choice import open_provider
-from api.payments.provider import PaymentProvider
+from api.payments import PaymentProvider, open_provider
 from api.rate_limit import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
@@ -21,6 +21,7 @@ from domain.jobs.jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
@@ -94,5 +95,26 @@ async def _connect_early(temporal: TemporalGateway) -> None:
 
 def parts_of(request: Request) -> ApiParts:
     """What the process that answers this request holds."""
-    parts: ApiParts = request.app.state.parts
-    return parts
+    return cast("ApiParts", request.app.state.parts)
+
+
+async def _parts(request: Request) -> ApiParts:
+    return parts_of(request)
+
+
+async def _decoders(request: Request) -> DecoderPool:
+    return cast("DecoderPool", request.app.state.decoders)
+
+
+async def _page_decoders(request: Request) -> DecoderPool:
+    return cast("DecoderPool", request.app.state.page_decoders)
+
+
+Parts = Annotated[ApiParts, Depends(_parts)]
+"""A route's argument: what the process that answers holds."""
+
+Decoders = Annotated[DecoderPool, Depends(_decoders)]
+"""A route's argument: the processes that decode pictures of jobs and products."""
+
+PageDecoders = Annotated[DecoderPool, Depends(_page_decoders)]
+"""The same for pictures that pages show or receive."""

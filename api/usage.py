@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from api.openapi import document
 from api.openapi.document import GATE, refusals, success
-from api.parts import parts_of
-from api.routes import owner_of
+from api.parts import Parts
+from api.routes import AccountId
 from domain.money.quota import Usage, usage_of
 
 router = APIRouter(tags=["usage"])
@@ -64,9 +64,7 @@ class UsageAnswer(_Answer):
     response_description="The account's standing.",
     responses={200: success(examples=document.USAGE), **refusals(*GATE)},
 )
-async def get_usage(request: Request) -> UsageAnswer:
+async def get_usage(parts: Parts, account_id: AccountId) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
-    parts = parts_of(request)
-    owner = owner_of(request)
-    usage = await parts.database.read(usage_of, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
+    usage = await parts.database.read(usage_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
     return UsageAnswer.of(usage)

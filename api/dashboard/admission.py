@@ -17,10 +17,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Message, Scope, Send
 
-from api.dashboard.forms import PageRefused, wants_json
+from api.dashboard.rendering import wants_json
 from api.dashboard.visitor import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
+from api.errors import PageRefused
 from api.parts import ApiParts
-from api.routes import PAGES, call_of
+from api.routes import PAGES, SAFE, call_of
 from domain.authentication import sessions
 from domain.authentication.sessions import SignedIn
 from domain.errors import TryOnError
@@ -28,8 +29,6 @@ from runtime.settings import Settings
 
 STATIC_PREFIX, ADMIN_PREFIX = f"{PAGES}/static/", f"{PAGES}/admin"
 LOG_IN, CHECK_MAIL = f"{PAGES}/log-in", f"{PAGES}/check-mail"
-
-SAFE = ("GET", "HEAD", "OPTIONS")
 
 SEEN_GRAIN = timedelta(seconds=60)
 """A session's last use is told to the minute, so that not every page writes."""
@@ -84,8 +83,6 @@ class PageSending:
 
 async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
     """Find out who is signed in and what a form on the page has to carry; `sending` sets the cookies for it."""
-    if scope["path"].startswith(STATIC_PREFIX):
-        return
     call, parts = call_of(scope), cast("ApiParts", scope["app"].state.parts)
     settings = parts.settings.dashboard
     cookie = read_cookie(scope, SESSION, settings)
@@ -107,8 +104,6 @@ def admit(request: Request) -> Response | None:
         PageRefused: It is refused with a sentence.
     """
     path, safe, call = request.scope["path"], request.method in SAFE, call_of(request.scope)
-    if path.startswith(STATIC_PREFIX):
-        return None
     if not path.isprintable():
         raise TryOnError("route_not_found")  # the end of a line fits where a route's pattern ends
     if not safe:

@@ -6,20 +6,22 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic.alias_generators import to_camel
 from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
-from api.dashboard.forms import CATEGORIES, PageRefused, read_form
+from api.dashboard.forms import CATEGORIES
 from api.dashboard.rendering import day, page, query_with, redirect
 from api.dashboard.stages import stage_of
-from api.dashboard.visitor import visitor_of
-from api.parts import parts_of
-from api.tryon.polling import AccountJobs
+from api.errors import PageRefused
+from api.parts import ApiParts, Parts
+from api.routes import AccountId
+from api.tryon.polling import OwnJobs
 from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, TryOnError, sentence_of
 from domain.jobs import job_history
@@ -36,8 +38,6 @@ HELD_SECONDS = 2
 """How long a page that waits for a job is held before it is told how far the job is."""
 
 UNKNOWN = "No job with this ID in your account. Jobs are listed for 90 days."
-
-router = APIRouter()
 
 STATUSES = {"completed": "Completed", "failed": "Failed", "processing": "In progress"}
 
@@ -82,10 +82,24 @@ _ADVICE = {
 _REPEAT = "Retry it, or use another picture."
 
 
+router = APIRouter()
+
+
+async def _own_record(parts: Parts, account_id: AccountId, jobId: str) -> JobRecord:
+    record = await parts.database.read(_find, account_id, jobId)
+    if record is None:
+        raise PageRefused(404, UNKNOWN)
+    return record
+
+
+OwnRecord = Annotated[JobRecord, Depends(_own_record)]
+"""A route's argument: what is known of the account's job that its address names."""
+
+
 @router.get("/jobs")
-async def list_jobs(request: Request) -> Response:
+async def list_jobs(request: Request, parts: Parts, account_id: AccountId) -> Response:
     """A page of jobs, newest first; a job's whole id leads to it."""
-    parts, account_id, query = parts_of(request), visitor_of(request).account_id, request.query_params
+    query = request.query_params
     searched = query.get("job", "").strip()
     before = _place(query.get("before", ""))
     if searched and await parts.database.read(_find, account_id, searched) is not None:
@@ -112,16 +126,14 @@ async def list_jobs(request: Request) -> Response:
 
 
 @router.get("/jobs/{jobId}")
-async def show_job(request: Request, jobId: str) -> Response:
+async def show_job(request: Request, parts: Parts, record: OwnRecord) -> Response:
     """Everything that is known of a job."""
-    parts, now = parts_of(request), datetime.now(UTC)
-    record = await _record(request, jobId)
-    job, report = record.job, report_of(record.job)
+    job, report, now = record.job, report_of(record.job), datetime.now(UTC)
     return page(
         request,
         "jobs/show.html",
         job=job,
-        progress=await _progress(request, job),
+        progress=await _progress(parts, job),
         picture=fate_of_picture(job, now),
         can_delete=can_delete(job, now),
         bill=bill_of(record),
@@ -140,20 +152,18 @@ async def show_job(request: Request, jobId: str) -> Response:
 
 
 @router.get("/jobs/{jobId}/state")
-async def job_state(request: Request, jobId: str) -> Response:
+async def job_state(parts: Parts, account_id: AccountId, own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """For the page of an open job: how it stands, as soon as it has ended or after a moment."""
-    record = await _record(request, jobId)
     if record.job.status == PROCESSING:
-        await _account_jobs(request).state(jobId, HELD_SECONDS)
-        record = await _record(request, jobId)
-    return JSONResponse({"status": record.job.status, "words": await _progress(request, record.job)})
+        await own.state(jobId, HELD_SECONDS)
+        record = await _own_record(parts, account_id, jobId)
+    return JSONResponse({"status": record.job.status, "words": await _progress(parts, record.job)})
 
 
 @router.get("/jobs/{jobId}/result.jpg")
-async def job_picture(request: Request, jobId: str) -> Response:
+async def job_picture(request: Request, own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """The picture while it is kept; to be saved with ``?download=1``."""
-    record = await _record(request, jobId)
-    state = await _account_jobs(request).state(jobId)
+    state = await own.state(jobId)
     if not state.picture:
         raise TryOnError("job_not_found")
     shown = "attachment" if request.query_params.get("download") else "inline"
@@ -165,46 +175,32 @@ async def job_picture(request: Request, jobId: str) -> Response:
 
 
 @router.get("/jobs/{jobId}/delete")
-async def ask_to_delete(request: Request, jobId: str) -> Response:
+async def ask_to_delete(request: Request, record: OwnRecord) -> Response:
     """Ask before something goes for good."""
-    record = await _record(request, jobId)
     if not can_delete(record.job, datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     return page(request, "jobs/delete.html", job=record.job, bill=bill_of(record))
 
 
 @router.post("/jobs/{jobId}/delete")
-async def delete_job(request: Request, jobId: str) -> Response:
+async def delete_job(own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """Delete what is stored of the job; one in progress is cancelled."""
-    await read_form(request)
-    record = await _record(request, jobId)
     if not can_delete(record.job, datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     try:
-        await _account_jobs(request).delete(jobId)
+        await own.delete(jobId)
     except ObjectStoreUnavailableError:
         # Nobody can fetch it any more, and the purge deletes it.
         return redirect(f"/jobs/{record.job.id}", notice="job_deleted_soon")
     return redirect(f"/jobs/{record.job.id}", notice="job_deleted")
 
 
-async def _progress(request: Request, job: Job) -> str | None:
+async def _progress(parts: ApiParts, job: Job) -> str | None:
     """What is being done for an open job just now."""
     if job.status != PROCESSING:
         return None
     garments = len(job.workflow_input.get("garments", ()))
-    return (await stage_of(parts_of(request).temporal, str(job.id), garments)).words
-
-
-def _account_jobs(request: Request) -> AccountJobs:
-    return AccountJobs(parts_of(request), visitor_of(request).account_id)
-
-
-async def _record(request: Request, job_id: str) -> JobRecord:
-    record = await parts_of(request).database.read(_find, visitor_of(request).account_id, job_id)
-    if record is None:
-        raise PageRefused(404, UNKNOWN)
-    return record
+    return (await stage_of(parts.temporal, str(job.id), garments)).words
 
 
 def _find(session: Session, account_id: uuid.UUID, text: str) -> JobRecord | None:

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from api.dashboard.rendering import page
-from api.dashboard.visitor import visitor_of
-from api.parts import parts_of
+from api.parts import Parts
+from api.routes import AccountId
 from domain.errors import sentence_of
 from domain.jobs import job_history
 from domain.jobs.job_history import Day
@@ -123,10 +123,9 @@ router = APIRouter()
 
 
 @router.get("/")
-async def show_overview(request: Request) -> Response:
+async def show_overview(request: Request, parts: Parts, account_id: AccountId) -> Response:
     """Everything in one reading, so that the figures belong together."""
-    parts = parts_of(request)
-    account_id, now = visitor_of(request).account_id, datetime.now(UTC)
+    now = datetime.now(UTC)
     today = now.date()
     first = today - timedelta(days=DAYS - 1)
 

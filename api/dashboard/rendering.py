@@ -141,6 +141,11 @@ def redirect(path: str, notice: str | None = None, **query: str) -> RedirectResp
     return RedirectResponse(f"{PAGES}{path}{'?' + urlencode(query) if query else ''}", 303)
 
 
+def wants_json(request: Request) -> bool:
+    """Whether a script has asked, not a person."""
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
 @cache
 def environment() -> Environment:
     """The templates, and what they can do."""
@@ -217,6 +222,12 @@ def size(count: int) -> str:
     if count < 1024 * 1024:
         return f"{max(1, round(count / 1024))} KB"
     return f"{count / 1024 / 1024:.1f} MB"
+
+
+def as_sentence(words: object) -> str:
+    """What an error says, with a capital letter and a full stop."""
+    text = str(words)
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def query_with(request_query: Mapping[str, str], **changes: object) -> str:

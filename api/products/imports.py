@@ -1,38 +1,24 @@
-"""Files of products that are imported in the background: read, begun, and told about while and after they run.
-
-Every row of a CSV file is judged before anything is registered.
-"""
+"""CSV files of products: every row is judged before anything is registered."""
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
-import uuid
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import cast
 
-import structlog
 from pydantic import ValidationError
 
 from api.json_body import PictureReader, refusal
-from api.parts import ApiParts
 from api.products.schemas import CreateProduct
-from api.products.service import BACK, FRONT, read_product, refusal_named
+from api.products.service import BACK, FRONT, read_product
 from domain.errors import TryOnError
-from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
-from domain.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
-from gateway.calls import AlreadyRunningError, TemporalAwayError
+from domain.products import LONGEST_EXTERNAL_ID
 from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits
-from intake.pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, pages_of, read_outcomes
-from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutcome
-
-log = structlog.get_logger(__name__)
+from intake.pages import SkippedRow
+from workflows.products.contracts import ImportRow
 
 EXTERNAL_ID = "externalId"
 
@@ -145,164 +131,3 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
     read = read_product(product, PictureReader(limits))
     front, back = cast("str", read.front), cast("str | None", read.back)
     return ImportRow(number=number, fields=read.fields, clear=read.clear, front=front, back=back)
-
-
-MOST_ROWS = 5000
-"""Of one file; a larger one is imported in parts."""
-
-MOST_TOLD = 5
-"""Imports of late that an owner is reminded of."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a file and what became of it.
-
-    Attributes:
-        status: ``created``, ``updated``, ``unchanged``, ``failed`` or ``skipped``.
-        sentence: Why it failed or was skipped; else empty.
-    """
-
-    number: int
-    external_id: str
-    status: str
-    sentence: str = ""
-
-
-@dataclass(frozen=True)
-class Import:
-    """An import as it stands.
-
-    Attributes:
-        done: Rows that it has been through, of those that can be registered.
-        state: ``running``, ``done``, or ``stopped`` before its end.
-        rows: Every row that it has been through, and those that were skipped, in the file's order.
-    """
-
-    import_id: str
-    plan: ImportPlan
-    done: int
-    state: str
-    rows: list[Row]
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many rows came to what."""
-        return Counter(row.status for row in self.rows)
-
-
-class ImportService:
-    """The rules of importing, for one account."""
-
-    def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
-        self._parts = parts
-        self._account = str(account_id)
-
-    async def begin(self, file: ProductFile, name: str) -> str:
-        """Store the rows and have them registered; those that are bad are left out and told about.
-
-        Args:
-            file: What was read.
-            name: What the owner calls it.
-
-        Returns:
-            The import's id.
-
-        Raises:
-            AlreadyRunningError: Another one is under way; nothing was begun.
-            TryOnError: ``storage_unavailable``; the import may have begun, and is among the recent ones then.
-        """
-        import_id = new_registration_id()
-        try:
-            await self._store(import_id, file, name)
-        except BaseException:
-            await self._forget(import_id)
-            raise
-        try:
-            await self._parts.temporal.import_products(
-                ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
-            )
-        except AlreadyRunningError:
-            # No other end of it says that nothing was begun, and a run that was needs its rows.
-            await self._forget(import_id)
-            raise
-        except TemporalAwayError as error:
-            log.warning("an import cannot be started", reason=str(error)[:200])
-            raise TryOnError("storage_unavailable") from error
-        return import_id
-
-    async def find(self, import_id: str) -> Import | None:
-        """An import of the last days; None for one that is unknown, forgotten or another account's."""
-        if began_at(import_id) is None:
-            return None
-        try:
-            plan = await self._plan(import_id)
-        except ObjectMissingError:
-            return None
-        pages = range((plan.rows + PAGE_ROWS - 1) // PAGE_ROWS)
-        read = await asyncio.gather(*(self._outcomes(import_id, number) for number in pages))
-        outcomes = [outcome for page in read for outcome in page]
-        rows = [_told(outcome) for outcome in outcomes]
-        rows += [Row(row.number, row.external_id, "skipped", row.sentence) for row in plan.skipped]
-        state = "done" if len(outcomes) >= plan.rows else await self._state(import_id)
-        return Import(import_id, plan, len(outcomes), state, sorted(rows, key=lambda row: row.number))
-
-    async def recent(self) -> list[tuple[str, ImportPlan]]:
-        """Imports of late by id, the newest first."""
-        plans = []
-        for import_id in (await self._ids())[:MOST_TOLD]:
-            try:
-                plans.append((import_id, await self._plan(import_id)))
-            except ObjectMissingError:
-                continue  # just forgotten
-        return plans
-
-    async def _store(self, import_id: str, file: ProductFile, name: str) -> None:
-        store = self._parts.store
-        plan = ImportPlan(
-            name=name[:200],
-            created_at=datetime.now(UTC),
-            rows=len(file.good),
-            skipped=file.bad,
-            ignored_columns=file.ignored_columns,
-        )
-        for number, page in enumerate(pages_of(file.good, PAGE_ROWS)):
-            await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
-        await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
-
-    async def _forget(self, import_id: str) -> None:
-        """What was not begun leaves nothing behind."""
-        try:
-            await self._parts.store.delete_prefix(import_prefix(self._account, import_id))
-        except ObjectStoreUnavailableError:
-            log.warning("rows of a refused import are left behind", import_id=import_id)
-
-    async def _ids(self) -> list[str]:
-        prefix = imports_prefix(self._account)
-        keys = await self._parts.store.list_keys(prefix)
-        return sorted({key.removeprefix(prefix).partition("/")[0] for key in keys}, reverse=True)
-
-    async def _plan(self, import_id: str) -> ImportPlan:
-        return ImportPlan.model_validate_json(await self._parts.store.get(import_plan_key(self._account, import_id)))
-
-    async def _outcomes(self, import_id: str, page: int) -> Sequence[RowOutcome]:
-        try:
-            data = await self._parts.store.get(import_page_key(self._account, import_id, "outcomes", page))
-        except ObjectMissingError:
-            return ()
-        return list(read_outcomes(data, RowOutcome).values())
-
-    async def _state(self, import_id: str) -> str:
-        """Whether an import that is not done goes on: only the newest one may, and its run tells."""
-        newest = await self._ids()
-        if newest and newest[0] != import_id:
-            return "stopped"
-        try:
-            return "running" if await self._parts.temporal.is_importing(self._account) else "stopped"
-        except TemporalAwayError:
-            return "running"
-
-
-def _told(outcome: RowOutcome) -> Row:
-    sentence = "" if outcome.status != "failed" else refusal_named(outcome.error_code, outcome.field).sentence
-    return Row(outcome.number, outcome.external_id or "", outcome.status, sentence)

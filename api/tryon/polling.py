@@ -8,11 +8,14 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import structlog
+from fastapi import Depends
 from sqlalchemy.orm import Session
 
-from api.parts import ApiParts
+from api.parts import ApiParts, Parts
+from api.routes import AccountId
 from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
@@ -21,7 +24,6 @@ from gateway.calls import TemporalAwayError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 
 log = structlog.get_logger(__name__)
-
 
 _WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
 
@@ -147,3 +149,11 @@ class AccountJobs:
 
     async def _forget_inputs(self, job_id: uuid.UUID) -> None:
         await self._parts.store.delete_prefix(job_prefix(str(job_id)))
+
+
+async def _own_jobs(parts: Parts, account_id: AccountId) -> AccountJobs:
+    return AccountJobs(parts, account_id)
+
+
+OwnJobs = Annotated[AccountJobs, Depends(_own_jobs)]
+"""A route's argument: the jobs of the account that asks."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from urllib.parse import urlsplit
 
-from api.dashboard.authentication.outbox import is_own
-from api.payments.choice import open_provider
+from api.dashboard.outbox import is_own
+from api.payments import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject
 from runtime.concern import SettingsError
 from runtime.settings import MailSettings, PaymentSettings, Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from api.dashboard.authentication.outbox import is_own
+from api.dashboard.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
 from runtime.embedded.record import has_secrets, is_private
 from runtime.embedded.servers import GIB, LEAST_FREE_SHARE

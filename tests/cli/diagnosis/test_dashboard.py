@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.payments import stripe_checkout
+from api import payments as stripe_checkout
 from cli.diagnosis import dashboard as probe
 from cli.diagnosis.findings import Case
 from runtime.settings import ApiSettings, DashboardSettings, MailSettings, PaymentSettings, Settings

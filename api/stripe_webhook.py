@@ -17,8 +17,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from api.body_limit import body_of
-from api.parts import ApiParts, parts_of
-from api.payments.stripe_checkout import StripePayments
+from api.parts import ApiParts, Parts
+from api.payments import StripePayments
 from domain.billing import payments
 from domain.billing.payments import Receipt, ReceiptRefusedError
 from domain.errors import TryOnError
@@ -86,9 +86,8 @@ class Event(BaseModel):
 
 
 @router.post(STRIPE_PATH)
-async def hear_stripe(request: Request) -> Response:
+async def hear_stripe(request: Request, parts: Parts) -> Response:
     """Act on a message, or ignore one that is about something else."""
-    parts = parts_of(request)
     if not isinstance(parts.payments, StripePayments):
         raise TryOnError("route_not_found")
     try:
