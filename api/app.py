@@ -21,8 +21,7 @@ from api.dashboard.pages import router as pages
 from api.dashboard.rendering import STATIC, KeptStaticFiles
 from api.errors import EXPECTED, answer_to
 from api.metrics import ApiMetrics
-from api.openapi.document import DESCRIPTION, openapi_of, servers_of
-from api.openapi.pages import add_reference_pages
+from api.openapi import ABOUT, add_reference_pages, completed, servers_of
 from api.parts import ApiParts, open_parts
 from api.products import router as products
 from api.request_context import RequestContext
@@ -80,7 +79,7 @@ def create_app(
         title=settings.dashboard.name,
         summary="Virtual try-on",
         version="1",
-        description=DESCRIPTION,
+        **ABOUT,
         servers=servers_of(settings),
         lifespan=lifespan,
         redirect_slashes=False,  # a redirect of the router's own goes to whatever host the request names
@@ -122,8 +121,12 @@ def create_app(
         store_seconds=settings.api.store_timeout_seconds,
     )
 
+    made_by_fastapi = app.openapi
+
     def openapi() -> dict[str, Any]:
-        return openapi_of(app)
+        if app.openapi_schema is None:
+            app.openapi_schema = completed(made_by_fastapi())
+        return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
     return app

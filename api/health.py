@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import make_url
 
-from api.openapi.document import success
+from api.openapi import success
 from api.parts import ApiParts
 from runtime.embedded.servers import DiskFullError, check_room
 from runtime.object_store import waiting_at_most

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.openapi import document
-from api.openapi.document import GATE, refusals, success
+from api import openapi
+from api.openapi import GATE, refusals, success
 from api.parts import Parts
 from api.routes import AccountId
 from domain.money.quota import Usage, usage_of
@@ -62,7 +62,7 @@ class UsageAnswer(_Answer):
     operation_id="getUsage",
     summary="What the account has used of its volume",
     response_description="The account's standing.",
-    responses={200: success(examples=document.USAGE), **refusals(*GATE)},
+    responses={200: success(examples=openapi.USAGE), **refusals(*GATE)},
 )
 async def get_usage(parts: Parts, account_id: AccountId) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""

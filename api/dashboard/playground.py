@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -18,10 +18,9 @@ from starlette.background import BackgroundTask
 
 from api.dashboard import samples
 from api.dashboard.forms import HINTS, RULES, Form, SentForm
-from api.dashboard.jobs import hint_name, report_of
+from api.dashboard.jobs import STAGES, hint_name, report_of, stage_of
 from api.dashboard.rendering import page, redirect, static_url, wants_json
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
-from api.dashboard.stages import STAGES, stage_of
 from api.parts import ApiParts, Decoders, Parts
 from api.rate_limit import whole_seconds
 from api.routes import AccountId, RoutePolicy
@@ -317,50 +316,31 @@ def _written(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-@dataclass(frozen=True)
-class Standing:
-    """An account's means, in generations.
+class Standing(NamedTuple):
+    """An account's means.
 
     Attributes:
-        left: Of the period or the trial.
-        packs: Left in top-up packs.
-        today: Started today (UTC) and not failed.
-        daily_cap: How many of those there may be.
-        trial: Whether the account is on one.
+        sentence: How many try-ons there are, for people.
         refusal: Why nothing can be started now; None where something can.
     """
 
-    left: int
-    packs: int
-    today: int
-    daily_cap: int
-    trial: bool
+    sentence: str
     refusal: str | None
-
-    @property
-    def sentence(self) -> str:
-        """For people."""
-        period = "your trial" if self.trial else "this period"
-        today = f"Used today: {self.today:,} of {self.daily_cap:,}."
-        return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
 
 
 def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
     """Look, without changing anything."""
     usage = usage_of(session, plans, account_id=account_id, now=now)
+    refusal: str | None = None
     try:
         quota.check(session, plans, account_id=account_id, now=now)
     except TryOnError as error:
-        refusal: str | None = error.entry.remedy or error.sentence
-    else:
-        refusal = None
-    account = accounts.find_account(session, account_id=account_id)
+        refusal = error.entry.remedy or error.sentence
+    account, packs = accounts.find_account(session, account_id=account_id), usage.topup_remaining
     left = quota.generations_left(session, plans, account=account, now=now) if account else 0
-    return Standing(
-        left=max(0, left - usage.topup_remaining),
-        packs=usage.topup_remaining,
-        today=usage.daily_used,
-        daily_cap=usage.daily_cap,
-        trial=usage.trial_ends_at is not None,
-        refusal=refusal,
+    period = "this period" if usage.trial_ends_at is None else "your trial"
+    sentence = (
+        f"{max(0, left - packs):,} left in {period}, {packs:,} in packs. "
+        f"Used today: {usage.daily_used:,} of {usage.daily_cap:,}."
     )
+    return Standing(sentence, refusal)

@@ -12,12 +12,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
-from api.dashboard import imports
 from api.dashboard.forms import CATEGORIES, PRODUCT_HINTS, RULES, Form, SentForm, Upload
 from api.dashboard.rendering import YEAR_SECONDS, page, query_with, redirect
 from api.errors import PageRefused
 from api.json_body import PictureReader
 from api.parts import PageDecoders, parts_of
+from api.products import imports
 from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
 from api.products.service import BACK, FRONT, ProductService, ReadProduct, Service, read_product
 from api.routes import PAGES, RoutePolicy

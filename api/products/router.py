@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import document
-from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
+from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import Decoders
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService, ReadProduct, Service, read_body
@@ -47,12 +47,12 @@ router = APIRouter(tags=["products"])
             description="The product with this externalId was updated.",
             always=["Location"],
             sometimes=["X-Ignored-Fields"],
-            examples=document.PRODUCTS,
+            examples=openapi.PRODUCTS,
         ),
-        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS, links=LATER_USES),
+        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=openapi.PRODUCTS, links=LATER_USES),
         **refusals(*REGISTRATION),
     },
-    openapi_extra=read_by_hand(CreateProduct, examples=document.CREATE_PRODUCTS),
+    openapi_extra=read_by_hand(CreateProduct, examples=openapi.CREATE_PRODUCTS),
 )
 @RoutePolicy(pictures=IN_PRODUCT)
 async def create_product(request: Request, decoders: Decoders, service: Service) -> Response:
@@ -68,7 +68,7 @@ async def create_product(request: Request, decoders: Decoders, service: Service)
     operation_id="listProducts",
     summary="The account's products, newest first",
     response_description="One page.",
-    responses={200: success(examples=document.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
+    responses={200: success(examples=openapi.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
 )
 async def list_products(
     service: Service,
@@ -86,7 +86,7 @@ async def list_products(
     operation_id="getProduct",
     summary="One product, archived or not",
     response_description="The product.",
-    responses={200: success(examples=document.PRODUCTS), **refusals(*GATE, "product_not_found")},
+    responses={200: success(examples=openapi.PRODUCTS), **refusals(*GATE, "product_not_found")},
 )
 async def get_product(service: Service, productId: ProductId) -> ProductBody:
     """Find it by the id that the service gave it."""
@@ -100,10 +100,10 @@ async def get_product(service: Service, productId: ProductId) -> ProductBody:
     response_description="The product as it is now.",
     response_model=ProductBody,
     responses={
-        200: success(sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS),
+        200: success(sometimes=["X-Ignored-Fields"], examples=openapi.PRODUCTS),
         **refusals(*REGISTRATION, "product_not_found", "external_id_taken"),
     },
-    openapi_extra=read_by_hand(UpdateProduct, examples=document.UPDATE_PRODUCTS),
+    openapi_extra=read_by_hand(UpdateProduct, examples=openapi.UPDATE_PRODUCTS),
 )
 @RoutePolicy(pictures=IN_PRODUCT)
 async def update_product(request: Request, decoders: Decoders, service: Service, productId: ProductId) -> Response:

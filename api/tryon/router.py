@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
+from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import document
-from api.openapi.document import (
+from api.openapi import (
     GATE,
     IDEMPOTENCY,
     JSON_BODY,
@@ -24,7 +24,7 @@ from api.openapi.document import (
     refusals,
     success,
 )
-from api.openapi.document import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
+from api.openapi import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.parts import ApiParts, Decoders, Parts
 from api.routes import Owner, RoutePolicy
 from api.tryon.accepting import JobAcceptor, ReadRequest, Requester, RequestKey, TryOnRequest, read_request
@@ -46,7 +46,7 @@ ANSWERS_TO_A_START: Answers = {
     202: success(
         always=["Location"],
         sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
-        examples=document.ACCEPTED,
+        examples=openapi.ACCEPTED,
         links={
             "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
             "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
@@ -85,7 +85,7 @@ async def _accept(
     response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(SingleRequest, examples=document.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 @RoutePolicy(rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
@@ -101,7 +101,7 @@ async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner
     response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(ComboRequest, examples=document.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 @RoutePolicy(rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
@@ -116,7 +116,7 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
     response_model=Poll,
     response_description="How the job stands.",
     responses={
-        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=document.POLLS),
+        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=openapi.POLLS),
         **refusals(*GATE, "job_not_found"),
     },
     openapi_extra=read_by_hand(headers=[PREFER]),

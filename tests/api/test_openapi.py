@@ -10,7 +10,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.app import create_app
-from api.openapi.document import COMBO_REQUESTS, PICTURE, SHIRT, SINGLE_REQUESTS, ErrorBody
+from api.openapi import COMBO_REQUESTS, PICTURE, SHIRT, SINGLE_REQUESTS, ErrorBody
 from domain.errors import CATALOGUE
 from imaging.data_uri import decode_data_uri
 from imaging.opening import inspect_image

@@ -14,9 +14,9 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from api.dashboard import imports as pages
 from api.dashboard.forms import RULES
-from api.dashboard.imports import ImportService
+from api.products import imports as pages
+from api.products.imports import ImportService
 from domain import accounts
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
