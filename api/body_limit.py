@@ -86,13 +86,9 @@ class BodyBudget:
         self.in_flight = 0
         self.of_holder: Counter[Hashable] = Counter()
 
-    def share(self, holder: Hashable) -> BodyShare:
-        """What one body of ``holder`` is going to take of the budget."""
-        return BodyShare(self, holder)
-
 
 class BodyShare:
-    """The part of the budget that one body takes."""
+    """The part of the budget that one body of a holder takes."""
 
     def __init__(self, budget: BodyBudget, holder: Hashable) -> None:
         self._budget = budget
@@ -105,8 +101,12 @@ class BodyShare:
         Raises:
             TryOnError: ``busy``; it was not counted.
         """
-        if self.held + more > self._budget.small:
-            self._check(more)
+        of_all, of_holder = self._budget.in_flight, self._budget.of_holder[self._holder]
+        if self.held + more > self._budget.small and (
+            (of_all > self.held and of_all + more > self._budget.total)
+            or (of_holder > self.held and of_holder + more > self._budget.total // 4)
+        ):
+            raise TryOnError("busy")
         self._count(more)
 
     def give_back(self) -> None:
@@ -114,13 +114,6 @@ class BodyShare:
         self._count(-self.held)
         if not self._budget.of_holder[self._holder]:
             del self._budget.of_holder[self._holder]
-
-    def _check(self, more: int) -> None:
-        in_flight, own = self._budget.in_flight, self._budget.of_holder[self._holder]
-        if in_flight > self.held and in_flight + more > self._budget.total:
-            raise TryOnError("busy")
-        if own > self.held and own + more > self._budget.total // 4:
-            raise TryOnError("busy")
 
     def _count(self, more: int) -> None:
         self.held += more
@@ -177,7 +170,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         state, incoming = scope.setdefault("state", {}), Incoming(receive)
-        share = self._budget.share(self._holder_of(scope))
+        share = BodyShare(self._budget, self._holder_of(scope))
 
         async def answer(message: Message) -> None:
             # What is left to do after an answer needs no body, and must not hold up the client's next one.
@@ -200,9 +193,11 @@ class BodyLimit:
 
     async def _body(self, scope: Scope, receive: Receive, share: BodyShare) -> bytes | TryOnError:
         """Read the body, or tell why it is not read to its end."""
-        cap = self._cap_of(scope)
+        cap, announced = self._cap_of(scope), Headers(scope=scope).get("Content-Length", "0")
+        # The length of the text is looked at first: turning very long ones into numbers is refused by Python itself.
+        if not announced.isdecimal() or len(announced) > LONGEST_LENGTH or int(announced) > cap:
+            return TryOnError("body_too_large")
         try:
-            self._check_announcement(scope, cap)
             async with asyncio.timeout(self._timeout_seconds):
                 chunks = await _read(receive, cap, share)
         except TryOnError as error:
@@ -211,16 +206,6 @@ class BodyLimit:
             return TryOnError("body_incomplete")
         # Many megabytes take a while to copy; a thread does that without stopping others.
         return await asyncio.to_thread(b"".join, chunks) if share.held > COPIED_AT_ONCE else b"".join(chunks)
-
-    @staticmethod
-    def _check_announcement(scope: Scope, cap: int) -> None:
-        text = Headers(scope=scope).get("Content-Length")
-        if text is None:
-            return
-        # The length of the text is looked at first: turning very long ones into numbers is refused by Python itself.
-        length = int(text) if text.isdecimal() and len(text) <= LONGEST_LENGTH else cap + 1
-        if length > cap:
-            raise TryOnError("body_too_large")
 
 
 async def _read(receive: Receive, cap: int, share: BodyShare) -> list[bytes]:

@@ -135,6 +135,18 @@ class WireModel(BaseModel):
 Model = TypeVar("Model", bound=WireModel)
 
 
+class Answer(BaseModel):
+    """What an answer holds: these fields and no others, camelCase on the wire."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        serialize_by_alias=True,
+        from_attributes=True,
+        extra="forbid",
+    )
+
+
 def check_media_type(headers: Mapping[str, str]) -> None:
     """Refuse a body that does not say that it is JSON.
 

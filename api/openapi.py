@@ -17,8 +17,9 @@ from typing import Any, TypeAlias
 from fastapi import FastAPI
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from api.json_body import Answer
 from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access.idempotency import LONGEST_KEY
@@ -260,10 +261,8 @@ COME_WITH: dict[int, str] = {
 """The header that a status always comes with."""
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(Answer):
     """Body of every 4xx and 5xx answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     error: str = Field(
         description="A sentence that is safe to show to an end user. The code is in the header X-Error-Code.",

@@ -113,7 +113,7 @@ def usage(account: AccountName, as_json: AsJson = False) -> None:
     plans, now = settings.billing.plans(load_plans), datetime.now(UTC)
     with reading(settings) as session:
         used = usage_of(session, plans, account_id=account_named(session, account), now=now)
-    answer = UsageAnswer.of(used).model_dump(mode="json", by_alias=True)
+    answer = UsageAnswer.model_validate(used).model_dump(mode="json", by_alias=True)
     rows = {**answer, "period": f"{answer['period']['start']} to {answer['period']['end']}"}
     lines = (f"{name:<15} {'-' if value is None else value}" for name, value in rows.items())
     show(answer, *lines, as_json=as_json)
