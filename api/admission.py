@@ -44,12 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 class Admission:
-    """ASGI middleware.
-
-    Args:
-        app: What lies further in.
-        hosts: The names that the service answers to, as `hosts_of` gives them.
-    """
+    """ASGI middleware; ``hosts`` are the names that the service answers to, as `hosts_of` gives them."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str]) -> None:
         self._app = app
@@ -141,7 +136,6 @@ async def admit_call(scope: Scope) -> None:
     structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
     await count_call(parts, scope, owner)
     await note_use(parts, owner)
-    await renew_digest(parts, owner)
 
 
 def check_route(scope: Scope) -> None:
@@ -180,22 +174,15 @@ async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
 
 
 async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
-    """Remember when the key was last used; no call fails because that cannot be written."""
-    now = datetime.now(UTC)
-    if owner.last_used_at is not None and abs(now - owner.last_used_at) < LAST_USE_GRAIN:
-        return
-    try:
-        await parts.database.write_relaxed(keys.note_use, key_id=owner.key_id, now=now)
-    except (SQLAlchemyError, OSError):
-        log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)
+    """Remember when the key was last used, and move one that is under an older pepper to the current one.
 
-
-async def renew_digest(parts: ApiParts, owner: KeyOwner) -> None:
-    """Move a key that is under an older pepper to the current one; no call fails because that cannot be written."""
-    digest = owner.new_digest
-    if digest is None:
-        return
+    No call fails because that cannot be written.
+    """
+    now, key_id = datetime.now(UTC), owner.key_id
     try:
-        await parts.database.write(keys.renew_digest, key_id=owner.key_id, digest=digest)
+        if owner.last_used_at is None or abs(now - owner.last_used_at) >= LAST_USE_GRAIN:
+            await parts.database.write_relaxed(keys.note_use, key_id=key_id, now=now)
+        if owner.new_digest is not None:
+            await parts.database.write(keys.renew_digest, key_id=key_id, digest=owner.new_digest)
     except (SQLAlchemyError, OSError):
-        log.warning("a key could not be moved to the current pepper", key_id=str(owner.key_id), exc_info=True)
+        log.warning("the use of a key could not be written", key_id=str(key_id), exc_info=True)

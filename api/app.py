@@ -47,14 +47,7 @@ def create_app(
     metrics: ApiMetrics | None = None,
     tracing: Tracing = NO_TRACING,
 ) -> FastAPI:
-    """Build the application.
-
-    Args:
-        settings: Of the process.
-        parts: Makes its clients when it starts.
-        metrics: Records what happens to requests; its own by default.
-        tracing: Makes their spans.
-    """
+    """Build the application; ``parts`` makes its clients when it starts."""
     metrics = metrics or ApiMetrics()
 
     @asynccontextmanager

@@ -45,12 +45,7 @@ class Edge:
     """What one server allows its connections, and which there are."""
 
     def __init__(self, settings: ApiSettings, on_refusal: Callable[[str], None] = lambda _code: None) -> None:
-        """Take in nobody yet.
-
-        Args:
-            settings: With the bounds.
-            on_refusal: Told the code of every refusal.
-        """
+        """Take in nobody yet; ``on_refusal`` is told the code of every refusal."""
         self.head_bytes = settings.max_header_bytes
         self.head_seconds = settings.header_timeout_seconds
         self.on_refusal = on_refusal

@@ -35,12 +35,7 @@ TOO_LARGE = "The upload is too large. Choose smaller files and try again."
 
 
 class PageRefused(Exception):
-    """A request for a page that is turned down.
-
-    Attributes:
-        status: Of the answer.
-        sentence: For the visitor.
-    """
+    """A request for a page that is turned down, with a sentence for the visitor."""
 
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         self.status = status

@@ -533,8 +533,10 @@ def add_reference_pages(app: FastAPI) -> None:
 
     @app.get("/docs", include_in_schema=False)
     def swagger_ui() -> HTMLResponse:
-        files = {"swagger_js_url": f"{STATIC}/swagger-ui-bundle.js", "swagger_css_url": f"{STATIC}/swagger-ui.css"}
-        return _page(get_swagger_ui_html(**about, **files, swagger_favicon_url=icon))
+        script, style = f"{STATIC}/swagger-ui-bundle.js", f"{STATIC}/swagger-ui.css"
+        return _page(
+            get_swagger_ui_html(**about, swagger_js_url=script, swagger_css_url=style, swagger_favicon_url=icon)
+        )
 
     @app.get("/redoc", include_in_schema=False)
     def redoc() -> HTMLResponse:

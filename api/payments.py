@@ -48,12 +48,7 @@ class PaymentPageError(Exception):
 
 @dataclass(frozen=True)
 class PaymentPage:
-    """Where the browser goes to pay.
-
-    Attributes:
-        url: A page of the provider's.
-        reference: What the provider calls this purchase.
-    """
+    """Where the browser goes to pay, and what the provider calls this purchase."""
 
     url: str
     reference: str
@@ -82,14 +77,8 @@ class PaymentProvider(Protocol):
     ) -> PaymentPage | None:
         """Open the page on which an order is paid, or none where there is no page.
 
-        Asked again for the same order it is the same page, so that an order is never paid on two.
-
-        Args:
-            payment: An open order.
-            subject: What is bought, as the page names it.
-            return_url: Where the provider sends the browser after paying.
-            cancel_url: Where it sends one that turned back.
-            now: When.
+        Asked again for the same order it is the same page, so that an order is never paid on two. It names what is
+        bought by ``subject``, and leads back to ``return_url`` once paid, or to ``cancel_url``.
 
         Raises:
             PaymentPageError: It cannot be opened.
@@ -107,12 +96,12 @@ class PaymentProvider(Protocol):
 
 
 class ManualPayments:
-    """Takes no money itself."""
+    """Takes no money itself: there is no page, and the order waits for an operator."""
 
     name, label, online = "manual", "By hand", False
 
     async def begin(self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime) -> None:
-        """There is no page; the order waits for an operator."""
+        """Open nothing."""
 
     async def give_up(self, payment: Payment) -> bool:  # noqa: ARG002  # as the protocol has it
         """Nobody pays an order that is withdrawn."""
@@ -197,12 +186,11 @@ class StripePayments:
 
 def _facts(error: Exception) -> dict[str, object]:
     """What may be logged; the message itself may repeat what was sent."""
-    facts = {name: getattr(error, name, None) for name in ("http_status", "request_id")}
-    return {"kind": type(error).__name__, **facts}
+    return {"kind": type(error).__name__} | {name: getattr(error, name, None) for name in ("http_status", "request_id")}
 
 
 def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -> SessionCreateParams:
-    order = str(payment.id)
+    order, price = str(payment.id), payment.price_cents
     return {
         "mode": "payment",
         "client_reference_id": order,
@@ -211,11 +199,7 @@ def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -
         "line_items": [
             {
                 "quantity": 1,
-                "price_data": {
-                    "currency": "usd",
-                    "unit_amount": payment.price_cents,
-                    "product_data": {"name": subject},
-                },
+                "price_data": {"currency": "usd", "unit_amount": price, "product_data": {"name": subject}},
             }
         ],
         "success_url": return_url,

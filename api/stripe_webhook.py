@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationError
 
 from api.body_limit import body_of
 from api.parts import ApiParts, Parts
@@ -71,18 +71,12 @@ class CheckoutSession(BaseModel):
         return Receipt(StripePayments.name, self.id, self.amount_total if self.currency == "usd" else None)
 
 
-class EventData(BaseModel):
-    """The object that an event is about."""
-
-    object: dict[str, Any]
-
-
 class Event(BaseModel):
-    """A message of Stripe's."""
+    """A message of Stripe's, with the object that it is about."""
 
     id: str
     type: str
-    data: EventData
+    object: dict[str, Any] = Field(validation_alias=AliasPath("data", "object"))
 
 
 @router.post(STRIPE_PATH)
@@ -92,7 +86,7 @@ async def hear_stripe(request: Request, parts: Parts) -> Response:
         raise TryOnError("route_not_found")
     try:
         event = read_event(parts.payments, body_of(request), request.headers.get("Stripe-Signature"))
-        session = CheckoutSession.model_validate(event.data.object) if event.type.startswith(SESSION_EVENTS) else None
+        session = CheckoutSession.model_validate(event.object) if event.type.startswith(SESSION_EVENTS) else None
     except ValidationError:
         raise TryOnError("field_invalid", "The message could not be read.") from None
     if session is not None and session.client_reference_id is not None:

@@ -6,6 +6,7 @@ calls public is open to everybody, so a page that is forgotten is closed.
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import cast
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Message, Scope, Send
 
 from api.dashboard.rendering import wants_json
-from api.dashboard.visitor import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
+from api.dashboard.visitor import FORM, SESSION, address_of, clear_cookie, read_cookie, set_cookie
 from api.errors import PageRefused
 from api.parts import ApiParts
 from api.routes import PAGES, SAFE, call_of
@@ -91,10 +92,11 @@ async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
         sending.forget_session = cookie is not None
         cookie = read_cookie(scope, FORM, settings)
         if cookie is None:
-            cookie = sending.form_secret = new_form_secret()
+            cookie = sending.form_secret = secrets.token_urlsafe(32)
     else:
         structlog.contextvars.bind_contextvars(account_id=str(call.visitor.account_id))
-    call.form_token = _form_token(parts, cookie or "")
+    # It follows from the cookie under the server's own secret, so that nothing has to be kept.
+    call.form_token = parts.digester.digest(f"form token of {cookie}")
 
 
 def admit(request: Request) -> Response | None:
@@ -131,19 +133,16 @@ def check_origin(request: Request) -> None:
     Raises:
         PageRefused: It does not come from a page of this host.
     """
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if site is not None:
-        own = site in ("same-origin", "none")
-    elif origin is not None:
-        own = origin.partition("://")[2] == request.headers.get("Host")
-    else:
-        own = True
-    if not own:
+    host, origin = request.headers.get("Host"), request.headers.get("Origin")
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is None:
+        site = "none" if origin is None or origin.partition("://")[2] == host else "cross-site"
+    if site not in ("same-origin", "none"):
         raise PageRefused(403, "This request came from another site and was refused.")
 
 
 async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> SignedIn | None:
-    """Whoever a session's cookie belongs to; nobody, if it is over."""
+    """The person whom a session's cookie belongs to; nobody, if it is over."""
     now, settings = datetime.now(UTC), parts.settings.dashboard
     found = await parts.database.read(
         sessions.find_session,
@@ -155,11 +154,9 @@ async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> SignedIn | 
     if found is None:
         return None
     if now - found.seen_at >= SEEN_GRAIN:
-        address = scope["client"][0] if scope.get("client") else ""
+        session_id, address = found.session_id, address_of(Request(scope))
         try:
-            await parts.database.write_relaxed(
-                sessions.note_seen, session_id=found.session_id, address=address, now=now
-            )
+            await parts.database.write_relaxed(sessions.note_seen, session_id=session_id, address=address, now=now)
         except (SQLAlchemyError, OSError):
             log.warning("the last use of a session could not be written", exc_info=True)
     return found
@@ -173,8 +170,3 @@ def _to_log_in(request: Request) -> Response:
     query = request.scope["query_string"].decode("latin-1")
     wanted = request.scope["path"] + (f"?{query}" if query else "")
     return RedirectResponse(f"{LOG_IN}?next={quote(wanted, safe='')}" if wanted != f"{PAGES}/" else LOG_IN, 303)
-
-
-def _form_token(parts: ApiParts, cookie: str) -> str:
-    """Follows from the cookie under the server's own secret, so that nothing has to be kept."""
-    return parts.digester.digest(f"form token of {cookie}")

@@ -57,11 +57,7 @@ async def quickstart(request: Request, parts: Parts, visitor: Visitor) -> HTMLRe
 
 @router.post("/docs")
 async def quickstart_with_key(request: Request, parts: Parts, visitor: Visitor) -> HTMLResponse:
-    """The same with a new test key of the account in every snippet; it is shown this once, like any key.
-
-    Raises:
-        PageRefused: The account has as many keys as it may have.
-    """
+    """The same with a new test key of the account in every snippet; it is shown this once, like any key."""
     account_id = visitor.account_id
     try:
         _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
@@ -80,11 +76,7 @@ async def limits(request: Request, parts: Parts, visitor: Visitor) -> HTMLRespon
 
 @router.get("/docs/{name}")
 async def text(request: Request, parts: Parts, visitor: Visitor, name: str) -> HTMLResponse:
-    """One of the texts.
-
-    Raises:
-        PageRefused: There is none of that name for this reader.
-    """
+    """One of the texts."""
     base_url = parts.settings.dashboard.base_url(parts.settings.api)
     found = read_text(name, operator=visitor.operator, base_url=base_url)
     if found is None:
@@ -98,7 +90,7 @@ def _page(request: Request, parts: ApiParts, visitor: SignedIn, template: str, *
     return page(
         request,
         template,
-        texts={name: each.label for name, each in TEXTS.items()} if FOLDER.is_dir() else {},
+        texts=TEXTS if FOLDER.is_dir() else {},
         others=operator_texts() if visitor.operator else {},
         base_url=parts.settings.dashboard.base_url(parts.settings.api),
         result_ttl=parts.settings.jobs.result_ttl_seconds,
@@ -131,19 +123,15 @@ def render(text: str, *, where: Where, names: Mapping[str, str] = NO_NAMES, leav
         leave_out: Sections to be left out, by the words of their headings of the second level.
     """
     parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Pages).enable("table")
-    tokens = _without(parser.parse(_COMMENT.sub("", text)), frozenset(leave_out))
-    title, tokens = _take_title(tokens)
+    tokens, title = _without(parser.parse(_COMMENT.sub("", text)), frozenset(leave_out)), ""
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        title, tokens = tokens[1].content, tokens[3:]
     sections = _name_headings(tokens)
     for token in tokens:
         if token.children:
             token.children = list(_follow_links(token.children, where, names))
     html = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  # raw HTML is off, texts are escaped
     return Rendered(title, tuple(sections), html)
-
-
-def slug(heading: str) -> str:
-    """The anchor that links in Markdown name a heading by."""
-    return _NO_SLUG.sub("", heading.lower()).replace(" ", "-")
 
 
 class _Pages(RendererHTML):
@@ -176,19 +164,12 @@ def _without(tokens: Iterable[Token], headings: frozenset[str]) -> list[Token]:
     return kept
 
 
-def _take_title(tokens: list[Token]) -> tuple[str, list[Token]]:
-    """The first heading's words, and the rest."""
-    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
-        return tokens[1].content, tokens[3:]
-    return "", tokens
-
-
 def _name_headings(tokens: Sequence[Token]) -> list[tuple[str, str]]:
     """Give each heading its anchor, and say which there are on the second level."""
     sections, taken = [], Counter[str]()
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
-            name = slug(words.content)
+            name = _NO_SLUG.sub("", words.content.lower()).replace(" ", "-")  # as links in Markdown name a heading
             anchor = f"{name}-{taken[name]}" if taken[name] else name
             taken[name] += 1
             token.attrSet("id", anchor)
@@ -211,66 +192,44 @@ def _follow_links(tokens: Iterable[Token], where: Where, names: Mapping[str, str
             yield token
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text for everybody.
-
-    Attributes:
-        label: What lists call it.
-        leave_out: Headings of sections that are about commands and servers.
-    """
-
-    label: str
-    leave_out: tuple[str, ...] = ()
-
-
-TEXTS: Mapping[str, Text] = {
-    "clients": Text("Calling the service"),
-    "api": Text("API reference"),
-    "errors": Text("Errors"),
-    "test-keys": Text("Test keys"),
-    "garments": Text("Garments"),
-    "products": Text("Products", leave_out=("Importing a file", "For operators")),
-    "watermark": Text("Watermark", leave_out=("Setting it", "What you can rely on")),
-    "privacy": Text("Privacy"),
+TEXTS = {
+    "clients": "Calling the service",
+    "api": "API reference",
+    "errors": "Errors",
+    "test-keys": "Test keys",
+    "garments": "Garments",
+    "products": "Products",
+    "watermark": "Watermark",
+    "privacy": "Privacy",
 }
+"""What lists call the texts for everybody."""
 
-
-@dataclass(frozen=True)
-class Replaced:
-    """A text for operators in whose place owners have a page of its own.
-
-    Attributes:
-        address: Of that page, below the docs.
-        own_label: What lists call the page.
-        label: What they call the text.
-    """
-
-    address: str
-    own_label: str
-    label: str
-
-
-REPLACED: Mapping[str, Replaced] = {
-    "quickstart": Replaced("", "Quickstart", "First steps on a machine"),
-    "billing": Replaced("/limits", "Limits and billing", "Plans and quotas"),
+LEFT_OUT = {
+    "products": ("Importing a file", "For operators"),
+    "watermark": ("Setting it", "What you can rely on"),
 }
+"""Headings of their sections that are about commands and servers, which owners are not shown."""
+
+REPLACED = {
+    "quickstart": ("", "Quickstart", "First steps on a machine"),
+    "billing": ("/limits", "Limits and billing", "Plans and quotas"),
+}
+"""Texts for operators in whose place owners have a page of its own: the page's address below the docs, what lists call
+the page, and what they call the text."""
 
 
 def own_address(name: str) -> str | None:
     """Where owners find what a text is about; nothing for a text that is for operators."""
-    if name in TEXTS:
-        return f"{PAGES}/docs/{name}"
-    return f"{PAGES}/docs{REPLACED[name].address}" if name in REPLACED else None
+    if name in REPLACED:
+        return f"{PAGES}/docs{REPLACED[name][0]}"
+    return f"{PAGES}/docs/{name}" if name in TEXTS else None
 
 
 def label_of(name: str, *, operator: bool) -> str:
     """What a reader calls a text, or the page in its place."""
-    if name in TEXTS:
-        return TEXTS[name].label
     if name in REPLACED:
-        return REPLACED[name].label if operator else REPLACED[name].own_label
-    return name.replace("-", " ").capitalize()
+        return REPLACED[name][2 if operator else 1]
+    return TEXTS.get(name) or name.replace("-", " ").capitalize()
 
 
 def operator_texts(folder: Path = FOLDER) -> dict[str, str]:
@@ -281,13 +240,7 @@ def operator_texts(folder: Path = FOLDER) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def read_text(name: str, *, operator: bool, base_url: str, folder: Path = FOLDER) -> Rendered | None:
-    """A text as a page.
-
-    Args:
-        name: Of its file, without the ending.
-        operator: Whether an operator reads it, whom it is shown to as it is.
-        base_url: Where browsers find the service; stands in place of `EXAMPLE_URL`.
-        folder: Where the texts are.
+    """The text of this name as a page, with ``base_url`` in place of `EXAMPLE_URL`; operators are shown it as it is.
 
     Returns:
         ``None`` if there is none, or not for this reader.
@@ -313,5 +266,5 @@ def read_text(name: str, *, operator: bool, base_url: str, folder: Path = FOLDER
         path.read_text().replace(EXAMPLE_URL, base_url),
         where=where,
         names={each.name: label_of(each.stem, operator=operator) for each in folder.glob("*.md")},
-        leave_out=() if operator else TEXTS[name].leave_out,
+        leave_out=() if operator else LEFT_OUT.get(name, ()),
     )

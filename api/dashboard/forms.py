@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -41,6 +41,24 @@ CATEGORIES: dict[str, str] = dict(RULES["category"]["choices"])
 
 PRODUCT_HINTS = [to_camel(name) for name in ProductHints.model_fields]
 HINTS = [to_camel(name) for name in GarmentHints.model_fields]
+
+
+@dataclass
+class FieldsRefused(Exception):
+    """Something in a form that has to be put right first: a sentence for the visitor by the name of its field.
+
+    The name is empty where a sentence is about no field in particular. ``retry_after`` is in seconds.
+    """
+
+    errors: dict[str, str]
+    status: int = 422
+    retry_after: int | None = None
+
+
+def capitalised(complaints: Mapping[str, str]) -> dict[str, str]:
+    """Complaints about fields, as sentences that stand beside them."""
+    return {name: f"{said[:1].upper()}{said[1:]}" for name, said in complaints.items()}
+
 
 TOKEN_FIELD, TOKEN_HEADER = "form_token", "X-Form-Token"  # their names, not their values
 

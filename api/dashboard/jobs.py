@@ -246,13 +246,7 @@ def _options(codes: list[str]) -> dict[str, list[tuple[str, str]]]:
 
 @dataclass(frozen=True)
 class AskedFilter:
-    """What was asked, and what is wrong with it.
-
-    Attributes:
-        values: By field, as it was sent.
-        errors: Sentences, by field.
-        wanted: What is right of it.
-    """
+    """What was sent in each field, a sentence for each that is wrong, and what is right of it."""
 
     values: dict[str, str]
     errors: dict[str, str]
@@ -265,12 +259,7 @@ class AskedFilter:
 
 
 def read_filter(query: Mapping[str, str], error_codes: Sequence[str]) -> AskedFilter:
-    """Read the fields of an address; empty ones ask for nothing, and so do those that are wrong.
-
-    Args:
-        query: Its query.
-        error_codes: Those that may be asked for.
-    """
+    """Read the fields of an address; empty ones ask for nothing, and so do those that are wrong."""
     choices = {"status": STATUSES, "kind": KINDS, "error": error_codes, "mode": MODES}
     values = {name: query.get(name, "").strip() for name in (*choices, "from", "to")}
     errors = {

@@ -38,14 +38,7 @@ router = APIRouter()
 
 @dataclass(frozen=True)
 class Link:
-    """A link that is worth something.
-
-    Attributes:
-        token: What it carries.
-        row: What it stands for.
-        account: Whose it is.
-        own_visitor: The person who looks at it, if that is the account's owner, signed in.
-    """
+    """A link that is worth something; ``own_visitor`` looks at it, if that is the account's owner, signed in."""
 
     token: str
     row: EmailToken

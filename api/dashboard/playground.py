@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 
 from api.dashboard import samples
-from api.dashboard.forms import HINTS, RULES, Form, SentForm
+from api.dashboard.forms import HINTS, RULES, FieldsRefused, Form, SentForm, capitalised
 from api.dashboard.jobs import STAGES, hint_name, report_of, stage_of
 from api.dashboard.rendering import page, redirect, static_url, wants_json
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
@@ -94,7 +94,7 @@ async def run(request: Request, form: SentForm, parts: Parts, decoders: Decoders
             accepted = await acceptor.accept(Requester(account_id), asked, None)
         except TryOnError as error:
             raise attempt.locate(error) from None
-    except AttemptRefused as refused:
+    except FieldsRefused as refused:
         headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
         if wants_json(request):
             said = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
@@ -194,20 +194,6 @@ def _told_apart(found: Sequence[Product]) -> dict[str, str]:
     return labels
 
 
-@dataclass
-class AttemptRefused(Exception):
-    """Something that has to be put right first.
-
-    Attributes:
-        errors: A sentence for the visitor by the name of the field in the form, with ``garments[n].`` before it; the
-            name is empty where it is about no field in particular.
-    """
-
-    errors: dict[str, str]
-    status: int = 422
-    retry_after: int | None = None
-
-
 @dataclass(frozen=True)
 class Attempt:
     """What a form asks for.
@@ -226,7 +212,7 @@ class Attempt:
         """Take the form apart.
 
         Raises:
-            AttemptRefused: Something that nothing goes without is not there; it names all of it.
+            FieldsRefused: Something that nothing goes without is not there; it names all of it.
         """
         upload = form.file(PERSON)
         person = picture_of(PORTRAIT) if form.text("personSource") == SAMPLE else upload.data if upload else None
@@ -234,9 +220,9 @@ class Attempt:
         used = {place: garment for place, garment in read.items() if garment or place == 0}
         errors = {name: said for place, garment in used.items() for name, said in _missing(place, garment)}
         if person is None:
-            raise AttemptRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
+            raise FieldsRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
         if errors:
-            raise AttemptRefused(errors)
+            raise FieldsRefused(errors)
         return cls(person, list(used.values()), list(used))
 
     @property
@@ -250,13 +236,13 @@ class Attempt:
             return _written({PERSON: self.person, **self.garments[0]})
         return _written({PERSON: self.person, "garments": self.garments})
 
-    def locate(self, error: TryOnError) -> AttemptRefused:
+    def locate(self, error: TryOnError) -> FieldsRefused:
         """A refusal of the API, each sentence beside the field of the form that it is about."""
         status = error.entry.status or 422
-        errors = {self._in_form(name): f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
+        errors = {self._in_form(name): said for name, said in capitalised(error.fields).items()}
         if not errors or "" in errors:
             errors = {"": error.entry.remedy or error.sentence}
-        return AttemptRefused(errors, status, error.retry_after)
+        return FieldsRefused(errors, status, error.retry_after)
 
     def _in_form(self, name: str) -> str:
         named = _NAMED.fullmatch(name)

@@ -5,14 +5,14 @@ A form is judged by the models of the API.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
-from api.dashboard.forms import CATEGORIES, PRODUCT_HINTS, RULES, Form, SentForm, Upload
+from api.dashboard.forms import CATEGORIES, PRODUCT_HINTS, RULES, FieldsRefused, Form, SentForm, Upload, capitalised
 from api.dashboard.rendering import YEAR_SECONDS, page, query_with, redirect
 from api.errors import PageRefused
 from api.json_body import PictureReader
@@ -157,11 +157,7 @@ async def bring_back(service: Service, productId: str) -> Response:
 async def show_picture(
     request: Request, decoders: PageDecoders, service: Service, productId: str, side: str
 ) -> Response:
-    """Its front or back, no larger than asked for; browsers that have it already get none.
-
-    Raises:
-        PageRefused: There is none.
-    """
+    """Its front or back, no larger than asked for; browsers that have it already get none."""
     product = await service.find(productId)
     reference = _reference(product, side)
     if reference is None:
@@ -178,13 +174,10 @@ async def show_picture(
         data = await service.parts.store.get(reference["key"])
     except ObjectMissingError:
         raise PageRefused(404, UNKNOWN_PICTURE) from None
-    small = await decoders.in_thread(product.account_id, shrunken, data, width)
+    small = await decoders.in_thread(
+        product.account_id, lambda: encode_webp(decode_image(data, STORED_LIMITS, max_side=width))
+    )
     return Response(small, media_type="image/webp", headers=headers)
-
-
-def shrunken(data: bytes, longest: int) -> bytes:
-    """A WebP of a picture out of our own store, whose longer side has at most so many pixels."""
-    return encode_webp(decode_image(data, STORED_LIMITS, max_side=longest))
 
 
 def _reference(product: Product, side: str) -> dict[str, Any] | None:
@@ -208,12 +201,16 @@ async def _saved(
     try:
         read = read_sent(form, service.parts.limits, changes=product is not None)
         saved, _ = await service.register(read, decoders, product_id)
-    except FormRefused as error:
-        errors, status = error.errors, 422
+    except FieldsRefused as refused:
+        errors, status = refused.errors, refused.status
     except TryOnError as error:
         if error.code == "product_not_found":
             raise
-        errors, status = placed(error), error.entry.status or 422
+        about_fields = error.fields and error.fields.keys() <= set(FIELDS)
+        errors, status = (
+            capitalised(error.fields) if about_fields else {WHOLE: error.sentence},
+            error.entry.status or 422,
+        )
         if error.code == "external_id_taken":
             errors, holder = {"externalId": error.sentence}, await service.named(form.text("externalId"))
     else:
@@ -251,18 +248,6 @@ def _form_page(
     )
 
 
-class FormRefused(Exception):
-    """Fields that are not right.
-
-    Attributes:
-        errors: A sentence for each, by the field's name.
-    """
-
-    def __init__(self, errors: Mapping[str, str]) -> None:
-        self.errors = dict(errors)
-        super().__init__("a form was refused")
-
-
 class UploadReader(PictureReader):
     """Takes pictures from a form's files, and from addresses where there is no file."""
 
@@ -296,34 +281,22 @@ def read_sent(form: Form, limits: ImageLimits, *, changes: bool) -> ReadProduct:
         changes: Whether the product is there already: what is empty becomes empty then, but pictures stay as they are.
 
     Raises:
-        FormRefused: Some fields are not right.
+        FieldsRefused: Some fields are not right.
         TryOnError: An address is not one that is dialled.
     """
     uploads = {field: upload for field, name in FILES.items() if (upload := form.file(name)) is not None}
     if both := [field for field in uploads if form.text(field)]:
-        raise FormRefused(dict.fromkeys(both, "Choose a file or enter a link, not both."))
+        raise FieldsRefused(dict.fromkeys(both, "Choose a file or enter a link, not both."))
     values = {name: _UPLOADED if name in uploads else form.text(name) or None for name in FIELDS}
     if changes and (empty := {name: NEEDED[name] for name in ("name", "category") if values[name] is None}):
-        raise FormRefused(empty)
+        raise FieldsRefused(empty)
     stays = {FRONT} if form.text(REMOVE_BACK) else {FRONT, BACK}
     said = {name: value for name, value in values.items() if value is not None or (changes and name not in stays)}
     try:
         product = UpdateProduct.model_validate(said) if changes else CreateProduct.model_validate(said)
     except ValidationError as error:
-        raise FormRefused(_sentences(error.errors(include_url=False, include_input=False))) from None
+        wrong = error.errors(include_url=False, include_input=False)
+        missing = {field_name(each["loc"]) for each in wrong if each["type"] == "missing"}
+        errors = {name: NEEDED[name] if name in missing else said for name, said in complaints_of(wrong).items()}
+        raise FieldsRefused(capitalised(errors)) from None
     return read_product(product, UploadReader(limits, uploads))
-
-
-def placed(error: TryOnError) -> dict[str, str]:
-    """A refusal of the API, each sentence beside the field that it is about."""
-    if error.fields and error.fields.keys() <= set(FIELDS):
-        return {name: f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
-    return {WHOLE: error.sentence}
-
-
-def _sentences(errors: Sequence[Any]) -> dict[str, str]:
-    missing = {field_name(error["loc"]) for error in errors if error["type"] == "missing"}
-    return {
-        name: NEEDED[name] if name in missing else f"{said[:1].upper()}{said[1:]}"
-        for name, said in complaints_of(errors).items()
-    }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import structlog
 from fastapi import APIRouter, Request
@@ -18,7 +19,7 @@ from api.dashboard.credentials import PasswordRefused, prove
 from api.dashboard.forms import SentForm, read_id
 from api.dashboard.mailing import TooMuchMail, letterhead, mail_subjects, write_and_send
 from api.dashboard.rendering import page, redirect
-from api.dashboard.samples import Ground, neutral_picture
+from api.dashboard.samples import NEUTRAL, pixels_of
 from api.dashboard.visitor import SESSION, Visitor, clear_cookie, set_cookie
 from api.errors import PageRefused
 from api.parts import ApiParts, PageDecoders, Parts
@@ -86,11 +87,7 @@ router = APIRouter()
 
 @dataclass(frozen=True)
 class SessionRow:
-    """A browser that is signed in.
-
-    Attributes:
-        here: Whether it is the one that asks.
-    """
+    """A browser that is signed in; ``here`` says whether it is the one that asks."""
 
     row: LoginSession
     browser: str
@@ -112,16 +109,7 @@ async def show_settings(
     errors: Mapping[str, str] | None = None,
     values: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """The page, as it is or with what was wrong about a form.
-
-    Args:
-        request: What is answered.
-        parts: Of the process.
-        visitor: Whose settings.
-        status: Of the answer.
-        errors: Sentences by the name of the field that they are about.
-        values: What was typed into fields, by name; no passwords.
-    """
+    """The page, as it is or with what was wrong about a form: sentences, and what was typed, by field; no passwords."""
     settings, account_id = parts.settings, visitor.account_id
     idle = timedelta(hours=settings.dashboard.session_idle_hours)
     longest = timedelta(days=settings.dashboard.session_days)
@@ -247,20 +235,16 @@ async def remove(parts: Parts, account_id: AccountId) -> Response:
 
 @router.get("/settings/watermark/preview.jpg")
 async def preview(
-    parts: Parts, decoders: PageDecoders, account_id: AccountId, ground: Ground = Ground.LIGHT
+    parts: Parts, decoders: PageDecoders, account_id: AccountId, ground: Literal["light", "dark"] = "light"
 ) -> Response:
-    """The logo on a picture of nobody, as results will carry it, switched on or not.
-
-    Raises:
-        PageRefused: There is no logo, or it cannot be read.
-    """
+    """The logo on a picture of nobody, as results will carry it, switched on or not."""
     watermark = await parts.database.read(find_watermark, account_id=account_id)
     if watermark is None:
         raise PageRefused(404, "There is no logo yet.")
     try:
         logo = await watermarks.read_logo(parts.store, watermark)
         jpeg = await decoders.in_thread(
-            account_id, watermarks.stamped_jpeg, neutral_picture(ground), logo, parts.settings.images
+            account_id, lambda: watermarks.stamped_jpeg(pixels_of(NEUTRAL[ground]), logo, parts.settings.images)
         )
     except (ObjectMissingError, ImageError):
         raise PageRefused(404, "The logo is missing. Fetch it again.") from None
@@ -335,11 +319,7 @@ async def end_others(parts: Parts, visitor: Visitor) -> Response:
 
 @router.post("/settings/sessions/{sessionId}/end")
 async def end_one(parts: Parts, account_id: AccountId, sessionId: str) -> Response:
-    """Sign one browser out.
-
-    Raises:
-        PageRefused: There is no such session of this account.
-    """
+    """Sign one browser out."""
     session_id = read_id(sessionId, "There is no such browser.")
     await parts.database.write(sessions.end_session, account_id=account_id, session_id=session_id)
     return redirect("/settings", "session_ended")

@@ -5,7 +5,6 @@ One is for a session, the other ties a form to the browser while nobody is signe
 
 from __future__ import annotations
 
-import secrets
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -33,11 +32,6 @@ def read_cookie(scope: Scope, name: str, settings: DashboardSettings) -> str | N
     """The value that the browser sent, if any; whatever else of this host came along with it."""
     sent = cookie_parser("; ".join(Headers(scope=scope).getlist("cookie")))
     return sent.get(cookie_name(name, settings)) or None
-
-
-def new_form_secret() -> str:
-    """A value for the cookie `FORM`: 256 random bits."""
-    return secrets.token_urlsafe(32)
 
 
 def set_cookie(response: Response, name: str, value: str, settings: DashboardSettings) -> None:

@@ -126,7 +126,7 @@ def _text(data: bytes) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """Whichever of comma and semicolon parts the header into more names that are known."""
+    """The one of comma and semicolon that parts the header into more names that are known."""
     first_line = text.partition("\n")[0]
     return max(DELIMITERS, key=lambda sign: sum(name.strip(' "\r') in COLUMNS for name in first_line.split(sign)))
 
@@ -207,10 +207,6 @@ class ImportService:
     async def begin(self, file: ProductFile, name: str) -> str:
         """Store the rows and have them registered; those that are bad are left out and told about.
 
-        Args:
-            file: What was read.
-            name: What the owner calls it.
-
         Returns:
             The import's id.
 
@@ -218,16 +214,25 @@ class ImportService:
             AlreadyRunningError: Another one is under way; nothing was begun.
             TryOnError: ``storage_unavailable``; the import may have begun, and is among the recent ones then.
         """
-        import_id = new_registration_id()
+        import_id, store = new_registration_id(), self._parts.store
+        plan = ImportPlan(
+            name=name[:200],
+            created_at=datetime.now(UTC),
+            rows=len(file.good),
+            skipped=file.bad,
+            ignored_columns=file.ignored_columns,
+        )
+        plan_key = import_plan_key(self._account, import_id)
         try:
-            await self._store(import_id, file, name)
+            for number, rows in enumerate(pages_of(file.good, PAGE_ROWS)):
+                await store.put(import_page_key(self._account, import_id, "rows", number), rows, CONTENT_TYPE)
+            await store.put(plan_key, plan.model_dump_json().encode(), "application/json")
         except BaseException:
             await self._forget(import_id)
             raise
+        wanted = ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
         try:
-            await self._parts.temporal.import_products(
-                ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
-            )
+            await self._parts.temporal.import_products(wanted)
         except AlreadyRunningError:
             # No other end of it says that nothing was begun, and a run that was needs its rows.
             await self._forget(import_id)
@@ -250,12 +255,12 @@ class ImportService:
         if plan is None:
             raise PageRefused(404, "There is no such import. Reports are kept for seven days.")
         pages = range((plan.rows + PAGE_ROWS - 1) // PAGE_ROWS)
-        read = await asyncio.gather(*(self._outcomes(import_id, number) for number in pages))
-        outcomes = [outcome for of_page in read for outcome in of_page]
-        rows = [_told(outcome) for outcome in outcomes]
+        read = await asyncio.gather(*(self._rows_done(import_id, number) for number in pages))
+        rows = [row for of_page in read for row in of_page]
+        done = len(rows)
         rows += [Row(row.number, row.external_id, "skipped", row.sentence) for row in plan.skipped]
-        state = "done" if len(outcomes) >= plan.rows else await self._state(import_id)
-        return Import(import_id, plan, len(outcomes), state, sorted(rows, key=lambda row: row.number))
+        state = "done" if done >= plan.rows else await self._state(import_id)
+        return Import(import_id, plan, done, state, sorted(rows, key=lambda row: row.number))
 
     async def recent(self) -> list[tuple[str, ImportPlan]]:
         """Imports of late by id, the newest first."""
@@ -266,19 +271,6 @@ class ImportService:
             except ObjectMissingError:
                 continue  # just forgotten
         return plans
-
-    async def _store(self, import_id: str, file: ProductFile, name: str) -> None:
-        store = self._parts.store
-        plan = ImportPlan(
-            name=name[:200],
-            created_at=datetime.now(UTC),
-            rows=len(file.good),
-            skipped=file.bad,
-            ignored_columns=file.ignored_columns,
-        )
-        for number, rows in enumerate(pages_of(file.good, PAGE_ROWS)):
-            await store.put(import_page_key(self._account, import_id, "rows", number), rows, CONTENT_TYPE)
-        await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
 
     async def _forget(self, import_id: str) -> None:
         """What was not begun leaves nothing behind."""
@@ -295,12 +287,20 @@ class ImportService:
     async def _plan(self, import_id: str) -> ImportPlan:
         return ImportPlan.model_validate_json(await self._parts.store.get(import_plan_key(self._account, import_id)))
 
-    async def _outcomes(self, import_id: str, page: int) -> Sequence[RowOutcome]:
+    async def _rows_done(self, import_id: str, page: int) -> list[Row]:
         try:
             data = await self._parts.store.get(import_page_key(self._account, import_id, "outcomes", page))
         except ObjectMissingError:
-            return ()
-        return list(read_outcomes(data, RowOutcome).values())
+            return []
+        return [
+            Row(
+                outcome.number,
+                outcome.external_id or "",
+                outcome.status,
+                refusal_named(outcome.error_code, outcome.field).sentence if outcome.status == "failed" else "",
+            )
+            for outcome in read_outcomes(data, RowOutcome).values()
+        ]
 
     async def _state(self, import_id: str) -> str:
         """Whether an import that is not done goes on: only the newest one may, and its run tells."""
@@ -311,11 +311,6 @@ class ImportService:
             return "running" if await self._parts.temporal.is_importing(self._account) else "stopped"
         except TemporalAwayError:
             return "running"
-
-
-def _told(outcome: RowOutcome) -> Row:
-    sentence = "" if outcome.status != "failed" else refusal_named(outcome.error_code, outcome.field).sentence
-    return Row(outcome.number, outcome.external_id or "", outcome.status, sentence)
 
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024

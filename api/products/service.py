@@ -122,13 +122,7 @@ class ProductService:
     async def page(
         self, *, limit: int, status: str, cursor: str | None, search: str = ""
     ) -> tuple[list[Product], str | None]:
-        """One page of products, newest first, and the cursor of the next one.
-
-        Args:
-            limit: Products on the page.
-            status: ``active``, ``archived`` or ``all``.
-            cursor: That of the page, unless it is the first.
-            search: As in `domain.products.list_products`.
+        """One page of products, newest first, and the cursor of the next one; ``status`` may be ``all``.
 
         Raises:
             TryOnError: ``field_invalid``: the cursor is none.
@@ -167,12 +161,7 @@ class ProductService:
     async def register(
         self, read: ReadProduct, decoders: DecoderPool, product_id: str | None = None
     ) -> tuple[Product, bool]:
-        """Add a product, or change one, by a workflow that is waited for.
-
-        Args:
-            read: What it shall be.
-            decoders: Look into its inline pictures.
-            product_id: The one to change.
+        """Add a product, or change the one named, by a workflow that is waited for.
 
         Returns:
             The product, and whether it was added.

@@ -45,9 +45,8 @@ log = structlog.get_logger(__name__)
 SLOW_SECONDS = 15
 """What a try-on on a busy service takes."""
 
-COMPLETED, SLOW = "test_completed", "test_slow"
-
-FAILED, REFUSED = "test_failed_", "test_refused_"
+COMPLETED, SLOW, FAILED, REFUSED = "test_completed", "test_slow", "test_failed_", "test_refused_"
+"""Fixed product ids; the last two go before a code."""
 
 REFUSALS = ("volume_exhausted", "trial_ended", "daily_cap_reached", "rate_limited", "internal", "storage_unavailable")
 """Answers to a POST that a client cannot bring about by sending something wrong."""

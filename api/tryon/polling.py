@@ -30,15 +30,7 @@ _WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
 
 @dataclass(frozen=True)
 class JobState:
-    """What a poll tells.
-
-    Attributes:
-        status: ``processing``, ``completed`` or ``failed``.
-        picture: The result's JPEG, when completed.
-        generation_ms: From acceptance to completion, when completed.
-        error: A sentence for an end user, when failed.
-        error_code: Its code in the catalogue, when failed.
-    """
+    """What a poll tells: of a completed job its JPEG and its time, of a failed one a sentence and its code."""
 
     status: str
     picture: bytes = b""

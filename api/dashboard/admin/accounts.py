@@ -8,17 +8,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from sqlalchemy.orm import Session
 
 from api.administration import blocking, terms
-from api.dashboard.admin.audit import FieldRefusedError, Line, lines_of, reason_of
+from api.dashboard.admin.audit import FieldRefusedError, lines_of, reason_of
 from api.dashboard.forms import Form, SentForm, read_id
 from api.dashboard.rendering import as_sentence, page, plan_label, query_with, redirect
 from api.dashboard.visitor import Visitor
@@ -26,12 +26,11 @@ from api.errors import PageRefused
 from api.parts import ApiParts, Parts
 from domain.accounts import OwnTerms, find_account
 from domain.billing import payments
-from domain.jobs.job_history import ListedJob, list_jobs
+from domain.jobs.job_history import list_jobs
 from domain.money.plans import PlanBook
-from domain.money.quota import Usage, usage_of
+from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.operation.operators import login_of, search_accounts, set_operator, standing_of
-from domain.tables import Account, Login, Payment
 from workflows.queues import tryon_workflow_id
 
 PER_PAGE = 50
@@ -48,23 +47,6 @@ LARGEST_PRICE = Decimal(10_000_000)
 UNKNOWN = "There is no such account."
 
 router = APIRouter()
-
-
-@dataclass(frozen=True)
-class AccountFacts:
-    """What the page of one account shows.
-
-    Attributes:
-        usage: None where its plan is none of the service's any more.
-    """
-
-    account: Account
-    standing: str
-    login: Login | None
-    usage: Usage | None
-    jobs: Sequence[ListedJob]
-    orders: Sequence[Payment]
-    entries: Sequence[Line]
 
 
 @router.get("/admin")
@@ -116,23 +98,23 @@ async def account_page(
     )
 
 
-def _facts(session: Session, plans: PlanBook, account_id: uuid.UUID) -> AccountFacts | None:
+def _facts(session: Session, plans: PlanBook, account_id: uuid.UUID) -> dict[str, Any] | None:
     account = find_account(session, account_id=account_id)
     if account is None:
         return None
     try:
         usage = usage_of(session, plans, account_id=account_id, now=datetime.now(UTC))
-    except ValueError:
+    except ValueError:  # its plan is none of the service's any more
         usage = None
-    return AccountFacts(
-        account=account,
-        standing=standing_of(account),
-        login=login_of(session, account_id=account_id),
-        usage=usage,
-        jobs=list_jobs(session, account_id=account_id, limit=NEWEST),
-        orders=payments.page_of_account(session, account_id=account_id, limit=NEWEST),
-        entries=lines_of(session, audit.page(session, account_id=account_id, limit=NEWEST)),
-    )
+    return {
+        "account": account,
+        "standing": standing_of(account),
+        "login": login_of(session, account_id=account_id),
+        "usage": usage,
+        "jobs": list_jobs(session, account_id=account_id, limit=NEWEST),
+        "orders": payments.page_of_account(session, account_id=account_id, limit=NEWEST),
+        "entries": lines_of(session, audit.page(session, account_id=account_id, limit=NEWEST)),
+    }
 
 
 @dataclass(frozen=True)
