@@ -35,7 +35,7 @@ from runtime.tracing import NO_TRACING, Tracing
 ROUTERS = (health.router, tryon.router, products.router, usage.router, stripe_webhook.router, pages)
 
 PAGE_DECODERS = 2
-"""One for whoever fills theirs, and one for the others."""
+"""One for an account that fills its share, and one for the others."""
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 
@@ -126,7 +126,7 @@ def create_app(
 
 
 def _to_dashboard() -> RedirectResponse:
-    """Whoever comes by the bare address is a person."""
+    """Send on a person, who comes by the bare address."""
     return RedirectResponse(f"{PAGES}/", 303)
 
 

@@ -187,7 +187,7 @@ class BodyLimit:
                 return
         finally:
             share.give_back()
-        # Who has been waited for in vain is not waited for again.
+        # A client that was waited for in vain is not waited for again.
         incoming.ended = incoming.ended or body.code == "body_incomplete"
         await answer_early(answer_to(Request(scope), body), scope, incoming, send)
 

@@ -50,11 +50,9 @@ class Ready(Answer):
     parts: PartsStanding
 
 
-ALL_WELL = {"status": "ok", "parts": {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}}
-STORE_AWAY = {
-    "status": "unavailable",
-    "parts": {"database": "ok", "objectStore": "unreachable (TimeoutError)", "temporal": "ok", "disk": "ok"},
-}
+PARTS_WELL = {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}
+ALL_WELL = {"status": "ok", "parts": PARTS_WELL}
+STORE_AWAY = {"status": "unavailable", "parts": {**PARTS_WELL, "objectStore": "unreachable (TimeoutError)"}}
 
 
 class Readiness:

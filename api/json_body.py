@@ -95,7 +95,7 @@ def take_pictures_out(body: bytes) -> tuple[bytes, InlinePictures]:
 
     Returns:
         What is to be parsed, and what was taken out of it. A stand-in begins with ``data:`` too, and cannot be
-        guessed by whoever sent the body.
+        guessed by the sender of the body.
     """
     view, token = memoryview(body), secrets.token_hex(8)
     taken: dict[str, memoryview] = {}

@@ -1,13 +1,13 @@
-"""What a running API process holds; made in its lifespan and handed to whoever needs it."""
+"""What a running API process holds; made in its lifespan and handed on."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
@@ -44,7 +44,7 @@ class ApiParts:
     rate_limiter: RateLimiter
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
-    """Hashes a few at a time, whoever asks."""
+    """Hashes a few at a time, however many ask."""
 
     @property
     def limits(self) -> ImageLimits:
@@ -98,23 +98,20 @@ def parts_of(request: Request) -> ApiParts:
     return cast("ApiParts", request.app.state.parts)
 
 
-async def _parts(request: Request) -> ApiParts:
-    return parts_of(request)
+def _held(name: str) -> Callable[[Request], Awaitable[Any]]:
+    """Reads what the application's lifespan has put under this name."""
+
+    async def held(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return held
 
 
-async def _decoders(request: Request) -> DecoderPool:
-    return cast("DecoderPool", request.app.state.decoders)
-
-
-async def _page_decoders(request: Request) -> DecoderPool:
-    return cast("DecoderPool", request.app.state.page_decoders)
-
-
-Parts = Annotated[ApiParts, Depends(_parts)]
+Parts = Annotated[ApiParts, Depends(_held("parts"))]
 """A route's argument: what the process that answers holds."""
 
-Decoders = Annotated[DecoderPool, Depends(_decoders)]
+Decoders = Annotated[DecoderPool, Depends(_held("decoders"))]
 """A route's argument: the processes that decode pictures of jobs and products."""
 
-PageDecoders = Annotated[DecoderPool, Depends(_page_decoders)]
+PageDecoders = Annotated[DecoderPool, Depends(_held("page_decoders"))]
 """The same for pictures that pages show or receive."""

@@ -135,7 +135,7 @@ class Call:
 
     Attributes:
         route: Where it leads.
-        answer_headers: What every answer to it carries, whoever makes it.
+        answer_headers: What every answer to it carries, whatever layer makes it.
         owner: Whose key it brought; nobody's outside of the API.
         visitor: Who is signed in; nobody's outside of pages.
         form_token: What a form on this page carries to show that it came from here.

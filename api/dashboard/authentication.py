@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -136,14 +137,11 @@ async def send_again(request: Request, parts: Parts, visitor: PossibleVisitor) -
     account = await parts.database.read(accounts.find_account, account_id=visitor.account_id)
     if account is None:
         return redirect("/log-in")
-    try:
-        may_write = await _may_write(parts, request, account.email)
-    except TooMuchMail:
-        may_write = False
-    if not may_write:
-        return redirect("/check-mail", "too_much_mail")
-    head, now = letterhead(parts.settings), datetime.now(UTC)
-    _, written = await write_mail(parts, logins.mail_verification, parts.plans, head, account=account, now=now)
+    head, written = letterhead(parts.settings), list[Mail]()
+    with contextlib.suppress(TooMuchMail):
+        if await _may_write(parts, request, account.email):
+            now = datetime.now(UTC)
+            _, written = await write_mail(parts, logins.mail_verification, parts.plans, head, account=account, now=now)
     if not written:
         return redirect("/check-mail", "too_much_mail")
     answer = redirect("/check-mail", "mail_sent")

@@ -11,20 +11,7 @@ from starlette.background import BackgroundTask
 from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import (
-    GATE,
-    IDEMPOTENCY,
-    JSON_BODY,
-    PICTURES,
-    PREFER,
-    SENDING,
-    VOLUME,
-    Answers,
-    read_by_hand,
-    refusals,
-    success,
-)
-from api.openapi import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
+from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import ApiParts, Decoders, Parts
 from api.routes import Owner, RoutePolicy
 from api.tryon.accepting import JobAcceptor, ReadRequest, Requester, RequestKey, TryOnRequest, read_request
@@ -42,18 +29,24 @@ RETRY_AFTER_SECONDS = 2
 
 IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 
-ANSWERS_TO_A_START: Answers = {
-    202: success(
-        always=["Location"],
-        sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
-        examples=openapi.ACCEPTED,
-        links={
-            "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
-            "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
-        },
-    ),
-    **refusals(*GATE, *JSON_BODY, *IDEMPOTENCY, "product_not_found", *PICTURES, *VOLUME),
+START: dict[str, Any] = {
+    "status_code": 202,
+    "response_description": "Accepted; poll the job.",
+    "response_model": Accepted,
+    "responses": {
+        202: success(
+            always=["Location"],
+            sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
+            examples=openapi.ACCEPTED,
+            links={
+                "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+                "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+            },
+        ),
+        **refusals(*GATE, *JSON_BODY, *openapi.IDEMPOTENCY, "product_not_found", *PICTURES, *openapi.VOLUME),
+    },
 }
+"""What both ways to start a job say of themselves."""
 
 router = APIRouter(tags=["try-on"])
 
@@ -81,11 +74,8 @@ async def _accept(
     SINGLE_PATH,
     operation_id="createTryOn",
     summary="Start a try-on with one garment",
-    status_code=202,
-    response_description="Accepted; poll the job.",
-    response_model=Accepted,
-    responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
+    **START,
 )
 @RoutePolicy(rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
@@ -97,11 +87,8 @@ async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner
     COMBO_PATH,
     operation_id="createComboTryOn",
     summary="Start a try-on with two to four garments",
-    status_code=202,
-    response_description="Accepted; poll the job.",
-    response_model=Accepted,
-    responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
+    **START,
 )
 @RoutePolicy(rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
@@ -119,7 +106,7 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
         200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=openapi.POLLS),
         **refusals(*GATE, "job_not_found"),
     },
-    openapi_extra=read_by_hand(headers=[PREFER]),
+    openapi_extra=read_by_hand(headers=[openapi.PREFER]),
 )
 @RoutePolicy(rate="requests")
 async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
