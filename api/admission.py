@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import structlog
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.body_limit import Incoming, answer_early
-from api.dashboard.admission import STATIC_PREFIX, PageSending, admit, look_who_is_there
+from api.dashboard.admission import STATIC_PREFIX, PageSending, admit_page
 from api.edge import plain_address
 from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
@@ -72,7 +72,7 @@ class Admission:
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending, request = PageSending(send, scope["app"].state.parts.settings), Request(scope, receive)
-        refusal = None if scope["path"].startswith(STATIC_PREFIX) else await refusal_of_page(request, sending)
+        refusal = None if scope["path"].startswith(STATIC_PREFIX) else await admit_page(request, sending)
         if refusal is None:
             try:
                 await self._app(scope, receive, sending)
@@ -85,15 +85,6 @@ class Admission:
             await refusal(scope, receive, sending)
         else:
             await answer_early(refusal, scope, Incoming(receive), sending)
-
-
-async def refusal_of_page(request: Request, sending: PageSending) -> Response | None:
-    """What a request for a page is answered with that may not pass; the visitor is known from here on."""
-    try:
-        await look_who_is_there(request.scope, sending)
-        return admit(request)
-    except EXPECTED as error:
-        return answer_to(request, error)
 
 
 def hosts_of(settings: Settings) -> frozenset[str]:
@@ -128,29 +119,17 @@ def plain_host(name: str) -> str:
 
 
 async def admit_call(scope: Scope) -> None:
-    """Let a call of the API in, or raise; the key and its account are known from here on."""
-    parts: ApiParts = scope["app"].state.parts
-    check_route(scope)
-    owner = await authenticate(parts, scope)
-    call_of(scope).owner = owner
-    structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
-    await count_call(parts, scope, owner)
-    await note_use(parts, owner)
+    """Let a call of the API in, or raise; the key and its account are known from here on.
 
-
-def check_route(scope: Scope) -> None:
-    """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
-    call = call_of(scope)
-    if scope["method"] in call.route.policies:
-        return
+    The answer to a method that its route does not take names those that it does, and every answer to a known caller
+    how the key stands under the policy that the call counts under.
+    """
+    parts, call = cast("ApiParts", scope["app"].state.parts), call_of(scope)
     if not call.route.policies:
         raise TryOnError("route_not_found")
-    call.answer_headers["Allow"] = call.route.allow
-    raise TryOnError("method_not_allowed")
-
-
-async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
-    """Who is calling; raises for a key that is missing, malformed, unknown or revoked, and for a blocked account."""
+    if scope["method"] not in call.route.policies:
+        call.answer_headers["Allow"] = call.route.allow
+        raise TryOnError("method_not_allowed")
     scheme, _, key = Headers(scope=scope).get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
@@ -159,18 +138,15 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
         raise TryOnError("unauthorized")
     if owner.blocked:
         raise TryOnError("account_blocked")
-    return owner
-
-
-async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
-    """Count the call under its policy and tell the caller how that stands; raises when the key has called too often."""
+    call.owner = owner
+    structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
     limiter = parts.rate_limiter
-    call = call_of(scope)
     policy = limiter.requests if call.route.policy(scope["method"]).rate == "requests" else limiter.management
     state = await limiter.log.hit(owner.key_id, policy)
     call.answer_headers.update(rate_headers(policy, state))
     if not state.admitted:
         raise TryOnError("rate_limited", retry_after=whole_seconds(state))
+    await note_use(parts, owner)
 
 
 async def note_use(parts: ApiParts, owner: KeyOwner) -> None:

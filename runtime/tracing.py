@@ -1,7 +1,8 @@
 """OpenTelemetry traces of a process: off until a collector is named.
 
-The API's spans come from `api.request_context`, those of workflows and activities from Temporal's own interceptor, which also
-carries the trace from one to the other in the headers of workflows. What is exported is redacted like a log line.
+The API's spans come from `api.request_context`, those of workflows and activities from Temporal's own interceptor,
+which also carries the trace from one to the other in the headers of workflows. What is exported is redacted like a log
+line.
 """
 
 from __future__ import annotations

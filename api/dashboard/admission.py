@@ -20,7 +20,7 @@ from starlette.types import Message, Scope, Send
 
 from api.dashboard.rendering import wants_json
 from api.dashboard.visitor import FORM, SESSION, address_of, clear_cookie, read_cookie, set_cookie
-from api.errors import PageRefused
+from api.errors import EXPECTED, PageRefused, answer_to
 from api.parts import ApiParts
 from api.routes import PAGES, SAFE, call_of
 from domain.authentication import sessions
@@ -82,7 +82,16 @@ class PageSending:
             headers.append("set-cookie", value)
 
 
-async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
+async def admit_page(request: Request, sending: PageSending) -> Response | None:
+    """What a request for a page is answered with that may not pass; the visitor is known from here on."""
+    try:
+        await _look_who_is_there(request.scope, sending)
+        return _refusal(request)
+    except EXPECTED as error:
+        return answer_to(request, error)
+
+
+async def _look_who_is_there(scope: Scope, sending: PageSending) -> None:
     """Find out who is signed in and what a form on the page has to carry; `sending` sets the cookies for it."""
     call, parts = call_of(scope), cast("ApiParts", scope["app"].state.parts)
     settings = parts.settings.dashboard
@@ -99,12 +108,7 @@ async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
     call.form_token = parts.digester.digest(f"form token of {cookie}")
 
 
-def admit(request: Request) -> Response | None:
-    """What a request is answered with that may not pass; nothing for one that may.
-
-    Raises:
-        PageRefused: It is refused with a sentence.
-    """
+def _refusal(request: Request) -> Response | None:
     path, safe, call = request.scope["path"], request.method in SAFE, call_of(request.scope)
     if not path.isprintable():
         raise TryOnError("route_not_found")  # the end of a line fits where a route's pattern ends

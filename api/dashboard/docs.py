@@ -19,6 +19,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from api.dashboard.keys import TOO_MANY
 from api.dashboard.rendering import page
 from api.dashboard.visitor import Visitor
 from api.errors import PageRefused
@@ -62,8 +63,7 @@ async def quickstart_with_key(request: Request, parts: Parts, visitor: Visitor) 
     try:
         _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
     except keys.TooManyKeysError:
-        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
-        raise PageRefused(409, sentence) from None
+        raise PageRefused(409, TOO_MANY) from None
     return _page(request, parts, visitor, "docs/quickstart.html", key=key, filled_in=True)
 
 

@@ -19,6 +19,7 @@ MOST_REVOKED = 50
 """Keys that are shown after they were revoked, the newest ones; nothing can be done with them any more."""
 
 UNKNOWN = "There is no such key."
+TOO_MANY = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
 
 router = APIRouter()
 
@@ -56,8 +57,7 @@ async def create_key(request: Request, form: SentForm, parts: Parts, account_id:
             mode=keys.TEST if mode == keys.TEST else keys.LIVE,
         )
     except keys.TooManyKeysError:
-        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
-        return await _list_page(request, parts, account_id, 422, sentence)
+        return await _list_page(request, parts, account_id, 422, TOO_MANY)
     return page(request, "keys/created.html", row=row, key=key, replaced=None)
 
 
