@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import time
+import zipfile
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -65,19 +67,19 @@ RENDER_FOLLOWS_SECONDS = 1.0
 SEGMENTER = "person"  # what stands for an engine where the person is found
 
 
+MOST_KEPT, KEPT_SECONDS = 4, 60.0
+"""Photos and person maps, together, that wait in memory for their render, and for how long at most."""
+
 PERSON_MAP_TYPE = "application/x-npz"
 
 
 def pack_person_map(person_map: PersonMap) -> bytes:
-    """Compressed NumPy archive."""
+    """NumPy archive, compressed as fast as can be: it is a fifth larger than NumPy's own, in a third of the time."""
     archive = io.BytesIO()
-    np.savez_compressed(
-        archive,
-        labels=person_map.labels,
-        matte=person_map.matte,
-        landmarks=person_map.landmarks,
-        score=np.float64(person_map.score),
-    )
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for name in ("labels", "matte", "landmarks", "score"):
+            with file.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, np.asarray(getattr(person_map, name)))
     return archive.getvalue()
 
 
@@ -128,6 +130,7 @@ class InferenceActivities:
     give_up: Callable[[], None]
     decoders: DecoderPool
     tracer: Tracer = field(default_factory=NoOpTracer)
+    _kept: OrderedDict[ObjectRef, Picture | PersonMap] = field(default_factory=OrderedDict, init=False)
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
@@ -146,6 +149,8 @@ class InferenceActivities:
             data = await asyncio.to_thread(pack_person_map, person_map)
             key = work_key(request.job_id, "person-map.npz")
             ref = await put_object(self.store, key, data, PERSON_MAP_TYPE)
+        self._keep(request.person, photo)
+        self._keep(ref, person_map)
         return SegmentedPerson(person_map=ref, segment_ms=spent)
 
     @activity.defn(name=steps.RENDER.name)
@@ -153,12 +158,11 @@ class InferenceActivities:
         """Draw the picture and store it, lossless."""
         with expected_failures():
             async with heartbeats():
-                photo, packed_map, garments = await asyncio.gather(
+                photo, person_map, garments = await asyncio.gather(
                     self._photo(request.person),
-                    get_object(self.store, request.person_map),
+                    self._person_map(request.person_map),
                     asyncio.gather(*(self._garment(garment) for garment in request.garments)),
                 )
-            person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
             engine = self.engines.engine_for(prepared.garments)
             with saying_which(garments):
@@ -198,9 +202,24 @@ class InferenceActivities:
         finally:
             record_render(engine, time.monotonic() - began, result)
 
+    def _keep(self, ref: ObjectRef, made: Picture | PersonMap) -> None:
+        """Have it at hand for the render, which nearly always comes next and here; the store stays the truth."""
+        self._kept[ref] = made
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        asyncio.get_running_loop().call_later(KEPT_SECONDS, self._kept.pop, ref, None)
+
     async def _photo(self, ref: ObjectRef) -> Picture:
-        data = await get_object(self.store, ref)
-        return await self.decoders.decode(holder(), data, STORED_LIMITS)
+        kept = self._kept.pop(ref, None)
+        if isinstance(kept, np.ndarray):
+            return kept
+        return await self.decoders.decode(holder(), await get_object(self.store, ref), STORED_LIMITS)
+
+    async def _person_map(self, ref: ObjectRef) -> PersonMap:
+        kept = self._kept.pop(ref, None)
+        if isinstance(kept, PersonMap):
+            return kept
+        return await asyncio.to_thread(unpack_person_map, await get_object(self.store, ref))
 
     async def _normalised(self, ref: ObjectRef) -> Picture:
         return await asyncio.to_thread(decode_image, await get_object(self.store, ref), STORED_LIMITS)

@@ -18,7 +18,7 @@ import typer
 
 from api.products.imports import read_product_file
 from api.products.schemas import ProductBody
-from api.products.service import BACK, FRONT, refusal_named
+from api.products.service import refusal_named
 from cli.answers import AsJson, fail, show
 from cli.database import AccountName, account_named, reading
 from domain import products
@@ -28,7 +28,7 @@ from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from intake.pages import SkippedRow
 from runtime.settings import Settings, load_settings
-from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput
+from workflows.products.contracts import ImportRow
 from workflows.queues import BULK_PRIORITY
 
 
@@ -146,14 +146,7 @@ async def _register(
     report, slots = ImportReport(), asyncio.Semaphore(concurrency)
 
     async def register(row: ImportRow) -> None:
-        wanted = RegisterProductInput(
-            registration_id=new_registration_id(),
-            account_id=str(account_id),
-            fields=row.fields,
-            clear=row.clear,
-            front=PictureSource(field=FRONT, url=row.front),
-            back=PictureSource(field=BACK, url=row.back) if row.back else None,
-        )
+        wanted = row.registration(new_registration_id(), str(account_id))
         async with slots:
             try:
                 saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)

@@ -127,8 +127,9 @@ WRITTEN = "written_mail"
 
 def write_mail(session: Session, letter: Letter, *, to: str, account_id: uuid.UUID | None, now: datetime) -> Mail:
     """Add a message; the code that commits the transaction hands it over to be sent."""
-    text = {"subject": letter.subject, "body": letter.body}
-    mail = Mail(id=uuid.uuid4(), account_id=account_id, to_address=to, **text, created_at=now)
+    mail = Mail(
+        id=uuid.uuid4(), account_id=account_id, to_address=to, subject=letter.subject, body=letter.body, created_at=now
+    )
     session.add(mail)
     session.flush()
     session.info.setdefault(WRITTEN, []).append(mail)

@@ -137,7 +137,7 @@ def new_job(
         deadline_seconds=round(deadline.total_seconds()),
         priority=priority,
         rehearsal=rehearsal,
-        stages_searched="main",
+        run_version=2,
     )
     return NewJob(
         job_id=job_id,

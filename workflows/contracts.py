@@ -25,6 +25,7 @@ LONGEST_SENTENCE = 200
 Sentence = Annotated[str, Field(max_length=LONGEST_SENTENCE)]
 Category: TypeAlias = hints.CategoryName
 MAX_GARMENTS = 4
+FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"  # what requests and files call the pictures of a garment
 
 
 Other = TypeVar("Other", bound="Contract")
@@ -100,8 +101,9 @@ class TryOnInput(Contract):
         deadline_at: When that is over, as its row says; None in what was started before rows were asked.
         priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
-        stages_searched: Which stages are written where searches look. Each writing is a task for Temporal's server, so
-            it is that of the drawing and the last one; runs of older releases wrote every stage.
+        run_version: How the run goes: 1 as in release 0.5. In 2 only the stage of the drawing and the last one are
+            written where searches look, since each writing is a task for Temporal's server, and the steps after the
+            drawing are tried in the workflow's own worker first.
     """
 
     job_id: Identifier
@@ -114,7 +116,7 @@ class TryOnInput(Contract):
     deadline_at: AwareDatetime | None = None
     priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
-    stages_searched: Literal["all", "main"] = "all"
+    run_version: Literal[1, 2] = 1
 
 
 class TryOnOutcome(Contract):

@@ -100,6 +100,7 @@ class TryOnWorkflow:
     @workflow.init
     def __init__(self, job: TryOnInput) -> None:
         self._job = job
+        self._here_first = job.run_version > 1
         self._stage = "accepted"
         self._stage_began = workflow.now()
         self._stage_ms: dict[str, int] = {}
@@ -118,7 +119,7 @@ class TryOnWorkflow:
             # A deadline shows as the cancellation of whatever step was under way.
             code, advice = ("timed_out", None) if deadline.expired() else self._reason(error)
             release = ReleaseInput(job_id=job.job_id, error_code=code, error_advice=advice)
-            outcome = await steps.RELEASE.run(release, self._fault or code)
+            outcome = await steps.RELEASE.run(release, self._fault or code, here_first=self._here_first)
         self._error_code = outcome.error_code
         self._enter(outcome.status)
         await self._clean_up(job)
@@ -165,13 +166,13 @@ class TryOnWorkflow:
         self._engine = rendered.report.engine
         self._enter("watermarking")
         drawn = job.part(WatermarkInput, picture=rendered.picture, trained=rendered.report.trained)
-        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer")
+        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer", here_first=self._here_first)
         self._enter("settling")
         # The engine's report with the times of everything around it.
         stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
         report = rendered.report.model_copy(update={"timings_ms": {**rendered.report.timings_ms, **stages}})
         settlement = SettleInput(job_id=job.job_id, result=finished.result, report=report)
-        return await steps.SETTLE.run(settlement, "completed and billed")
+        return await steps.SETTLE.run(settlement, "completed and billed", here_first=self._here_first)
 
     async def _draw(self, job: TryOnInput) -> RenderedPicture:
         self._enter("preparing")
@@ -223,7 +224,8 @@ class TryOnWorkflow:
 
     async def _clean_up(self, job: TryOnInput) -> None:
         try:
-            await steps.CLEAN_UP.run(job.part(CleanUpInput), "inputs and intermediate pictures")
+            about = "inputs and intermediate pictures"
+            await steps.CLEAN_UP.run(job.part(CleanUpInput), about, here_first=self._here_first)
         except ActivityError:
             # The job's outcome stands; the purge deletes what is left.
             workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id, "account_id": job.account_id})
@@ -233,7 +235,7 @@ class TryOnWorkflow:
         now = workflow.now()
         self._stage_ms[self._stage] = round((now - self._stage_began) / timedelta(milliseconds=1))
         self._stage, self._stage_began = stage, now
-        every = self._job.stages_searched == "all"
+        every = self._job.run_version == 1
         if every or stage in MAIN_STAGES:
             attributes: list[SearchAttributeUpdate[str]] = [STAGE_ATTRIBUTE.value_set(stage)]
             if self._engine is not None and (stage == "watermarking" if every else stage in ENDS):

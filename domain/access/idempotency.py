@@ -50,9 +50,11 @@ def claim_key(
     row = session.get(IdempotencyKey, (account_id, key), with_for_update=True)
     claim = Claim(account_id, key, uuid.uuid4())
     if row is None:
-        row = IdempotencyKey(account_id=account_id, key=key, job_id=None)
-        row.fingerprint, row.claim, row.claimed_at = fingerprint, claim.token, now
-        session.add(row)
+        session.add(
+            IdempotencyKey(
+                account_id=account_id, key=key, fingerprint=fingerprint, claim=claim.token, claimed_at=now, job_id=None
+            )
+        )
         try:
             session.flush()
         except IntegrityError:  # another request was first by a moment

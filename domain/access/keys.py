@@ -128,8 +128,15 @@ def create_key(
 ) -> tuple[ApiKey, str]:
     """Add a key of 256 random bits; returns the row and the key itself, which exists nowhere else from here on."""
     key = f"vto_{mode}_{secrets.token_urlsafe(32)}"
-    row = ApiKey(id=uuid.uuid4(), account_id=account_id, mode=mode, digest=digester.digest(key))
-    row.prefix, row.last_four, row.created_at = key[:SHOWN_PREFIX], key[-4:], datetime.now(UTC)
+    row = ApiKey(
+        id=uuid.uuid4(),
+        account_id=account_id,
+        mode=mode,
+        digest=digester.digest(key),
+        prefix=key[:SHOWN_PREFIX],
+        last_four=key[-4:],
+        created_at=datetime.now(UTC),
+    )
     session.add(row)
     session.flush()
     return row, key

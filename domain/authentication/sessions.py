@@ -86,21 +86,29 @@ def find_session(
 ) -> SignedIn | None:
     """Whose session this is; ``None`` if it is unknown or over."""
     row = session.execute(
-        select(LoginSession.id, LoginSession.seen_at, Account, Login)
+        select(
+            LoginSession.id.label("session_id"),
+            LoginSession.account_id,
+            LoginSession.seen_at,
+            Account.email,
+            Account.blocked_at,
+            Account.blocked_reason,
+            Login.verified_at,
+            Login.operator,
+        )
         .join(Account, Account.id == LoginSession.account_id)
         .join(Login, Login.account_id == LoginSession.account_id)
         .where(LoginSession.digest == digest_of(token), *_in_use(now, idle, longest), Account.erased_at.is_(None))
     ).one_or_none()
     if row is None:
         return None
-    login, account = row.Login, row.Account
     return SignedIn(
-        session_id=row.id,
-        account_id=account.id,
-        email=account.email,
-        verified=login.verified_at is not None,
-        operator=login.operator,
-        blocked_reason=None if account.blocked_at is None else account.blocked_reason or "",
+        session_id=row.session_id,
+        account_id=row.account_id,
+        email=row.email,
+        verified=row.verified_at is not None,
+        operator=row.operator,
+        blocked_reason=None if row.blocked_at is None else row.blocked_reason or "",
         seen_at=row.seen_at,
     )
 

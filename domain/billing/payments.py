@@ -23,7 +23,6 @@ from domain.tables import Account, Payment, Place, beyond, rows_changed
 OPEN, PAID, REJECTED = "open", "paid", "rejected"
 TOPUP, PLAN = "topup", "plan"
 
-
 DAY = timedelta(hours=24)
 
 MOST_OPEN = 10  # orders of one account that may wait at a time; somebody has to look at each
@@ -91,8 +90,9 @@ def order_topup(
     Raises:
         OrderRefusedError: As in `pack_price`, or too many orders wait already.
     """
-    order = Payment(id=payment_id, account_id=account_id, kind=TOPUP, generations=generations)
-    order.provider, order.created_at = provider, now
+    order = Payment(
+        id=payment_id, account_id=account_id, kind=TOPUP, generations=generations, provider=provider, created_at=now
+    )
     return _place(session, order, lambda account: pack_price(plans, account, generations))
 
 
@@ -177,7 +177,7 @@ def approve(
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
     """
-    return _pay(session, plans, payment_id, before=(OPEN,), closed_at=now, closed_by=by)
+    return _pay(session, plans, payment_id, before=(OPEN,), now=now, closed_by=by)
 
 
 def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime) -> bool:
@@ -194,8 +194,8 @@ def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
     if session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
         raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
-    told = {"closed_at": now, "closed_by": None, "note": None, "reference": receipt.reference}
-    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), **told)
+    told = {"closed_by": None, "note": None, "reference": receipt.reference}
+    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, **told)
 
 
 def reject(session: Session, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None) -> bool:
@@ -283,9 +283,11 @@ def _close(session: Session, which: ColumnElement[bool], before: Sequence[str] =
     return rows_changed(session, update(Payment).where(which, Payment.status.in_(before)).values(**values)) > 0
 
 
-def _pay(session: Session, plans: PlanBook, payment_id: uuid.UUID, *, before: Sequence[str], **values: Any) -> bool:
-    closed = _close(session, Payment.id == payment_id, before, status=PAID, **values)
-    payment, now = _get(session, payment_id), values["closed_at"]
+def _pay(
+    session: Session, plans: PlanBook, payment_id: uuid.UUID, *, before: Sequence[str], now: datetime, **values: Any
+) -> bool:
+    closed = _close(session, Payment.id == payment_id, before, status=PAID, closed_at=now, **values)
+    payment = _get(session, payment_id)
     if not closed:
         return False
     if payment.generations is not None:

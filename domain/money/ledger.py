@@ -39,8 +39,17 @@ def add_entry(
     ``topup`` is a pack that was bought, ``grant`` what a plan gives. The transaction fails if the job has that row, or
     is closed, already.
     """
-    movement = {"account_id": account_id, "allowance_id": allowance_id, "job_id": job_id, "generations": generations}
-    session.add(LedgerEntry(id=uuid.uuid4(), kind=kind, at=at, **movement))
+    session.add(
+        LedgerEntry(
+            id=uuid.uuid4(),
+            account_id=account_id,
+            allowance_id=allowance_id,
+            job_id=job_id,
+            kind=kind,
+            generations=generations,
+            at=at,
+        )
+    )
 
 
 def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
@@ -129,16 +138,14 @@ def _wrong_days(session: Session) -> list[Disagreement]:
 
 
 def _wrong_jobs(session: Session) -> list[Disagreement]:
-    reserves, ended = (
-        _sum("reserve"),
-        {name: case((Job.status == name, 1), else_=0) for name in ("completed", "failed")},
-    )
+    reserves = _sum("reserve")
+    completed, failed = (case((Job.status == status, 1), else_=0) for status in ("completed", "failed"))
     rows = session.execute(
         select(Job.account_id, Job.id, Job.status, reserves, SETTLED, RELEASED)
         .outerjoin(LedgerEntry, LedgerEntry.job_id == Job.id)
         .where(Job.allowance_id.is_not(None))
         .group_by(Job.id)
-        .having(or_(reserves != 1, ended["completed"] != SETTLED, ended["failed"] != RELEASED))
+        .having(or_(reserves != 1, completed != SETTLED, failed != RELEASED))
     )
     return [
         Disagreement(

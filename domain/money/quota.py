@@ -203,8 +203,9 @@ def credit_pack(
 ) -> Allowance:
     """Credit a pack that was paid for at this price, whatever packs there are by now."""
     lock_account(session, account_id=account_id)
-    pack = Allowance(account_id=account_id, source=TOPUP, generations=generations)
-    pack.starts_at, pack.price_cents = now, price_cents
+    pack = Allowance(
+        account_id=account_id, source=TOPUP, generations=generations, starts_at=now, price_cents=price_cents
+    )
     return _opened(session, pack, now)
 
 
@@ -227,8 +228,14 @@ def _open_period(session: Session, account: Account, terms: Terms, now: datetime
         )
     )
     if opened is None:
-        volume = Allowance(account_id=account.id, source=source, generations=terms.included)
-        volume.starts_at, volume.ends_at, volume.price_cents = period.start, period.end, terms.monthly_cents
+        volume = Allowance(
+            account_id=account.id,
+            source=source,
+            generations=terms.included,
+            starts_at=period.start,
+            ends_at=period.end,
+            price_cents=terms.monthly_cents,
+        )
         _opened(session, volume, now)
 
 

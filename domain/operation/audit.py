@@ -51,8 +51,16 @@ def add_entry(
     ``operator_id`` is the account of who did it, ``None`` for the command line; ``account_id`` to whose account, if to
     any. ``details`` have names in camelCase and hold nothing that names a person, and no secret.
     """
-    who = {"operator_id": operator_id, "account_id": account_id}
-    session.add(AuditEntry(id=uuid.uuid4(), at=now, **who, action=action.value, details=dict(details)))
+    session.add(
+        AuditEntry(
+            id=uuid.uuid4(),
+            at=now,
+            operator_id=operator_id,
+            account_id=account_id,
+            action=action.value,
+            details=dict(details),
+        )
+    )
 
 
 def page(

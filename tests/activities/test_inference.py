@@ -117,6 +117,22 @@ async def test_rendering_stores_the_picture_and_reports(steps_of: StepsOf) -> No
     assert heartbeats
 
 
+async def test_what_was_made_for_the_render_is_kept_where_it_was_made(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = await render_input(store, GarmentHints())
+    here, elsewhere = steps_of(store, engine), steps_of(store, engine)
+    found = await ActivityEnvironment().run(here.segment_person, SegmentPersonInput(job_id="j", person=request.person))
+    request = request.model_copy(update={"person_map": found.person_map})
+    drawn = await ActivityEnvironment().run(elsewhere.render, request)
+    there = await store.get(drawn.picture.key)
+    for key in (request.person.key, found.person_map.key):
+        await store.delete_prefix(key)
+    drawn = await ActivityEnvironment().run(here.render, request)
+    assert await store.get(drawn.picture.key) == there
+    with pytest.raises(ApplicationError):  # once drawn, it is kept no longer
+        await ActivityEnvironment().run(here.render, request)
+
+
 async def test_a_jacket_goes_on_after_the_shirt_whatever_the_callers_order(steps_of: StepsOf) -> None:
     store, engine = MemoryObjectStore(), FakeEngine()
     request = await render_input(store, GarmentHints(garment_category="Denim Jacket"), GarmentHints())

@@ -60,7 +60,7 @@ def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
             GarmentSource(index=index, category="upper_body", picture=ref(f"garment-{index}"))
             for index in range(garments)
         ],
-        **{"stages_searched": "main"} | fields,
+        **{"run_version": 2} | fields,
     )
 
 
@@ -94,7 +94,7 @@ class FakeSteps:
 
     @staticmethod
     async def _beat() -> None:
-        while True:
+        while not activity.info().is_local:
             activity.heartbeat()
             await asyncio.sleep(0.05)
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
@@ -236,6 +237,40 @@ async def test_settling_waits_for_a_database_that_is_away(running: RunningSteps)
     assert "release" not in fakes.names
 
 
+def scheduled(events: list[HistoryEvent]) -> list[str]:
+    """Steps that the server has handed out."""
+    found = [each.activity_task_scheduled_event_attributes.activity_type.name for each in events]
+    return [name for name in found if name]
+
+
+@pytest.mark.parametrize(("run_version", "last"), [(1, ["watermark", "settle", "clean_up"]), (2, [])])
+async def test_steps_after_the_drawing_need_no_server(running: RunningSteps, run_version: int, last: list[str]) -> None:
+    fakes, job = FakeSteps(), tryon_input(uuid.uuid4().hex, run_version=run_version)
+    async with running(fakes) as runs:
+        handle = await runs.start(job)
+        assert await handle.result() == COMPLETED
+        events = [event async for event in handle.fetch_history_events()]
+    assert scheduled(events)[3:] == last
+    assert fakes.names[3:] == ["watermark", "settle", "clean_up"]
+
+
+async def test_a_step_that_fails_beside_its_workflow_is_handed_out_where_people_see_it(running: RunningSteps) -> None:
+    failures = iter([OSError("no store"), OSError("no store")])
+
+    async def before(name: str) -> None:
+        if name == "watermark":
+            for error in failures:
+                raise error
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        handle = await runs.start()
+        assert await handle.result() == COMPLETED
+        events = [event async for event in handle.fetch_history_events()]
+    assert fakes.names.count("watermark") == 3
+    assert scheduled(events)[3:] == ["watermark"]
+
+
 async def test_a_person_can_read_a_run_without_opening_a_payload(running: RunningSteps) -> None:
     rendering, go_on = asyncio.Event(), asyncio.Event()
 
@@ -261,14 +296,11 @@ async def test_a_person_can_read_a_run_without_opening_a_payload(running: Runnin
 
 
 @pytest.mark.parametrize(
-    ("searched", "written"),
-    [
-        ("main", ["rendering", "completed"]),
-        ("all", ["preparing", "rendering", "watermarking", "settling", "completed"]),
-    ],
+    ("run_version", "written"),
+    [(2, ["rendering", "completed"]), (1, ["preparing", "rendering", "watermarking", "settling", "completed"])],
 )
-async def test_stages_that_searches_find(running: RunningSteps, searched: str, written: list[str]) -> None:
-    job = tryon_input(uuid.uuid4().hex).model_copy(update={"stages_searched": searched})
+async def test_stages_that_searches_find(running: RunningSteps, run_version: int, written: list[str]) -> None:
+    job = tryon_input(uuid.uuid4().hex).model_copy(update={"run_version": run_version})
     async with running(FakeSteps()) as runs:
         handle = await runs.start(job)
         await handle.result()

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from engines.hints import ProductHints
-from workflows.contracts import Category, Contract, Hint, Identifier, ObjectRef, Url
+from workflows.contracts import BACK, FRONT, Category, Contract, Hint, Identifier, ObjectRef, Url
 
 ExternalId = Annotated[str, Field(max_length=128)]
 ObjectKey = Annotated[str, Field(max_length=512)]
@@ -125,6 +125,16 @@ class ImportRow(Contract):
     clear: Cleared = Field(default_factory=list)
     front: Url
     back: Url | None = None
+
+    def registration(self, registration_id: str, account_id: str) -> RegisterProductInput:
+        """What the workflow that registers the row is started with."""
+        return self.part(
+            RegisterProductInput,
+            registration_id=registration_id,
+            account_id=account_id,
+            front=PictureSource(field=FRONT, url=self.front),
+            back=None if self.back is None else PictureSource(field=BACK, url=self.back),
+        )
 
 
 class StartedRow(Contract):

@@ -32,7 +32,6 @@ with workflow.unsafe.imports_passed_through():
         CopyPicturesInput,
         ImportProductsInput,
         ImportReport,
-        PictureSource,
         RecordRowsInput,
         RegisterProductInput,
         RowOutcome,
@@ -107,8 +106,6 @@ def _as_failure(error: BaseException) -> ApplicationError:
 
 ROUNDS_OF_A_RUN = 25  # some 1,500 events
 
-FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"  # what the file calls its columns of pictures
-
 
 @workflow.defn(name="ImportProductsWorkflow", failure_exception_types=[ValidationError])
 class ImportProductsWorkflow:
@@ -157,14 +154,7 @@ class ImportProductsWorkflow:
         try:
             saved = await workflow.execute_child_workflow(
                 RegisterProductWorkflow.run,
-                RegisterProductInput(
-                    registration_id=started.registration_id,
-                    account_id=self._job.account_id,
-                    fields=row.fields,
-                    clear=row.clear,
-                    front=PictureSource(field=FRONT, url=row.front),
-                    back=None if row.back is None else PictureSource(field=BACK, url=row.back),
-                ),
+                row.registration(started.registration_id, self._job.account_id),
                 id=registration_workflow_id(started.registration_id),
                 execution_timeout=LONGEST_REGISTRATION,
                 priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
