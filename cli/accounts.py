@@ -1,30 +1,29 @@
-"""``tryon account``, ``tryon operator`` and ``tryon mail``: accounts, those who see the admin pages, mail to owners."""
+"""``tryon account``, ``ledger``, ``payments``, ``operator`` and ``mail``: accounts and everything that is theirs."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
+from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated
 
 import typer
 
-from api.administration import blocking, erasing, terms
+from api.administration import blocking, erasing, orders, terms
 from api.usage import UsageAnswer
 from cli.answers import AsJson, show
-from cli.database import AccountName, account_named, migrated_database, reading, transaction
+from cli.service import AccountName, Service, account_named
 from domain import mails
-from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.money.plans import load_plans
+from domain.billing import payments
+from domain.money.ledger import check_ledger, entries_of_account
 from domain.money.quota import usage_of
 from domain.operation import operators
 from domain.tables import Mail
 from gateway.calls import TemporalAwayError
-from gateway.temporal import TemporalGateway
-from runtime.settings import Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True, help="Accounts.")
 
@@ -47,11 +46,11 @@ def create_account(
     as_json: AsJson = False,
 ) -> None:
     """Add an account; its first period or trial starts now."""
-    settings = load_settings()
-    with transaction(settings) as session:
+    service = Service()
+    with service.transaction() as session:
         account = terms.create_account(
             session,
-            settings.billing.plans(load_plans),
+            service.plans,
             email=email,
             plan=plan,
             own_terms=OwnTerms(included, daily_cap, _dollars(monthly_price), _dollars(extra_price)),
@@ -72,11 +71,11 @@ def change_plan(
     extra_price: ExtraPrice = None,
 ) -> None:
     """Put an account on a plan: a new period with all its try-ons starts now; packs stay."""
-    settings = load_settings()
-    with transaction(settings) as session:
+    service = Service()
+    with service.transaction() as session:
         terms.change_plan(
             session,
-            settings.billing.plans(load_plans),
+            service.plans,
             account_id=account_named(session, account),
             plan=plan,
             own_terms=OwnTerms(included, daily_cap, _dollars(monthly_price), _dollars(extra_price)),
@@ -92,11 +91,11 @@ def top_up(
     generations: Annotated[int, typer.Option(help="Size of the pack: one of topup_packs in the file of plans.")],
 ) -> None:
     """Credit a pack that was paid for."""
-    settings = load_settings()
-    with transaction(settings) as session:
+    service = Service()
+    with service.transaction() as session:
         pack = terms.credit_pack(
             session,
-            settings.billing.plans(load_plans),
+            service.plans,
             account_id=account_named(session, account),
             generations=generations,
             reason=None,
@@ -109,10 +108,9 @@ def top_up(
 @app.command("usage")
 def usage(account: AccountName, as_json: AsJson = False) -> None:
     """Show what an account has used."""
-    settings = load_settings()
-    plans, now = settings.billing.plans(load_plans), datetime.now(UTC)
-    with reading(settings) as session:
-        used = usage_of(session, plans, account_id=account_named(session, account), now=now)
+    service = Service()
+    with service.reading() as session:
+        used = usage_of(session, service.plans, account_id=account_named(session, account), now=datetime.now(UTC))
     answer = UsageAnswer.model_validate(used).model_dump(mode="json", by_alias=True)
     rows = {**answer, "period": f"{answer['period']['start']} to {answer['period']['end']}"}
     lines = (f"{name:<15} {'-' if value is None else value}" for name, value in rows.items())
@@ -124,26 +122,25 @@ def block(
     account: AccountName, reason: Annotated[str, typer.Option(help="Shown to the owner, at most 200 characters.")]
 ) -> None:
     """Refuse every call of an account; its jobs in progress are cancelled and not billed."""
-    settings = load_settings()
+    service = Service()
     if len(reason) > blocking.LONGEST_REASON:
         raise typer.BadParameter(f"at most {blocking.LONGEST_REASON} characters", param_hint="--reason")
-
-    keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    with migrated_database(settings) as database:
+    keep = timedelta(seconds=service.settings.jobs.result_ttl_seconds)
+    with service.database() as database:
         with database.reading() as session:
             account_id = account_named(session, account)
         cancelled = asyncio.run(
             blocking.block(database, account_id=account_id, reason=reason, operator_id=None, keep=keep)
         )
     if cancelled:
-        asyncio.run(_cancel_runs(settings, cancelled))
+        _cancel_runs(service, cancelled)
     typer.echo(f"{account} is blocked; {len(cancelled)} jobs in progress were cancelled.")
 
 
 @app.command("unblock")
 def unblock(account: AccountName) -> None:
     """Let an account call again, with the keys it had."""
-    with transaction(load_settings()) as session:
+    with Service().transaction() as session:
         account_id = account_named(session, account)
         blocking.unblock(session, account_id=account_id, operator_id=None, now=datetime.now(UTC))
     typer.echo(f"{account} may call again.")
@@ -152,17 +149,18 @@ def unblock(account: AccountName) -> None:
 @app.command("erase")
 def erase(account: AccountName, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
     """Erase an account and everything it stored, for good; its keys stop working at once."""
-    settings = load_settings()
-    digester = KeyDigester(*settings.security.peppers())
+    service = Service()
+    digester, started = service.digester, False
     if not yes:
         typer.confirm(f"Everything {account} has stored will be deleted for good. Continue?", abort=True)
-    with transaction(settings) as session:
+    with service.transaction() as session:
         account_id = account_named(session, account)
         begun = erasing.begin(session, digester, account_id=account_id, erased_by=None, now=datetime.now(UTC))
     if not begun:
         typer.echo(f"{account_id} was erased before.")
         return
-    started = asyncio.run(_start_erasure(settings, account_id))
+    with suppress(TemporalAwayError):
+        started = service.ask_temporal(lambda temporal: erasing.start(temporal, account_id))
     rest = "in about six minutes" if started else "once Temporal and a CPU worker run again"
     typer.echo(f"{account_id} is shut for good; the last of what it stored is gone {rest}.")
 
@@ -176,17 +174,95 @@ def _dollars(text: str | None) -> Decimal | None:
         raise typer.BadParameter(f"{text!r} is not an amount of dollars") from None
 
 
-async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:
-    with contextlib.suppress(TemporalAwayError):
-        temporal = await TemporalGateway.connect(settings.temporal)
-        for job_id in job_ids:
-            await temporal.cancel_job(job_id)
+def _cancel_runs(service: Service, job_ids: list[uuid.UUID]) -> None:
+    with suppress(TemporalAwayError):
+        service.ask_temporal(lambda temporal: asyncio.gather(*(temporal.cancel_job(job_id) for job_id in job_ids)))
 
 
-async def _start_erasure(settings: Settings, account_id: uuid.UUID) -> bool:
-    with contextlib.suppress(TemporalAwayError):
-        return await erasing.start(await TemporalGateway.connect(settings.temporal), account_id)
-    return False
+ledger_app = typer.Typer(no_args_is_help=True, help="The ledger.")
+payments_app = typer.Typer(no_args_is_help=True, help="Orders of packs and plans.")
+
+Limit = Annotated[int, typer.Option(min=1)]
+ALREADY_CLOSED = "This order was already closed."
+
+PaymentId = Annotated[uuid.UUID, typer.Argument(help="Id of the order, from `tryon payments list`.")]
+
+
+@ledger_app.command("check")
+def check(as_json: AsJson = False) -> None:
+    """Recompute every balance; prints what disagrees, and exits with 1 if anything does."""
+    with Service().reading() as session:
+        found = check_ledger(session)
+    facts = [{**asdict(each), "account_id": str(each.account_id)} for each in found]
+    lines = [
+        f"{each.account_id}  {each.subject}: counted {each.counted}; recomputed {each.recomputed}" for each in found
+    ]
+    verdict = f"{len(found)} disagreements." if found else "Counters, ledger and jobs agree."
+    show(facts, *lines, verdict, as_json=as_json)
+    if found:
+        raise typer.Exit(1)
+
+
+@ledger_app.command("show")
+def show_ledger(account: AccountName, limit: Limit = 50, as_json: AsJson = False) -> None:
+    """The newest entries of an account."""
+    with Service().reading() as session:
+        entries = entries_of_account(session, account_id=account_named(session, account), limit=limit)
+    for entry in entries:
+        facts = {
+            "at": entry.at.isoformat(timespec="seconds"),
+            "kind": entry.kind,
+            "generations": entry.generations,
+            "allowance": str(entry.allowance_id),
+            "job": str(entry.job_id) if entry.job_id else None,
+        }
+        show(facts, "  ".join(str(value or "") for value in facts.values()), as_json=as_json)
+
+
+@payments_app.command("list")
+def list_payments(
+    *,
+    only_open: Annotated[bool, typer.Option("--open", help="Only unpaid ones.")] = False,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Orders of all accounts, oldest first."""
+    with Service().reading() as session:
+        found = payments.page_of_all(session, limit=limit, status=payments.OPEN if only_open else None)
+    for payment, email in found:
+        facts = {
+            "paymentId": str(payment.id),
+            "at": payment.created_at.isoformat(timespec="seconds"),
+            "account": email,
+            "status": payment.status,
+            "what": payment.plan or f"{payment.generations} generations",
+            "priceUsd": f"{Decimal(payment.price_cents) / 100:.2f}",
+            "provider": payment.provider,
+            "reference": payment.reference,
+        }
+        show(facts, "  ".join(str(value) for value in facts.values() if value), as_json=as_json)
+
+
+@payments_app.command("approve")
+def approve(payment_id: PaymentId) -> None:
+    """Credit an order whose payment has arrived."""
+    service = Service()
+    plans = service.plans
+    with service.transaction() as session:
+        if not orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=datetime.now(UTC)):
+            raise ValueError(ALREADY_CLOSED)
+    typer.echo("Credited.")
+
+
+@payments_app.command("reject")
+def reject(
+    payment_id: PaymentId, note: Annotated[str, typer.Option(help="Shown to the owner, at most 200 characters.")]
+) -> None:
+    """Close an order without crediting anything."""
+    with Service().transaction() as session:
+        if not orders.reject(session, payment_id=payment_id, note=note, operator_id=None, now=datetime.now(UTC)):
+            raise ValueError(ALREADY_CLOSED)
+    typer.echo("Rejected.")
 
 
 operator_app = typer.Typer(no_args_is_help=True, help="Operators: owners of accounts who see the admin pages.")
@@ -210,7 +286,7 @@ def remove_operator(account: Email) -> None:
 
 
 def _set_operator(account: str, *, operator: bool) -> bool:
-    with transaction(load_settings()) as session:
+    with Service().transaction() as session:
         account_id = account_named(session, account)
         return operators.set_operator(session, account_id=account_id, operator=operator, now=datetime.now(UTC))
 
@@ -219,7 +295,7 @@ def _set_operator(account: str, *, operator: bool) -> bool:
 def list_operators(as_json: AsJson = False) -> None:
     """Everybody who sees the admin pages."""
     facts, lines = [], []
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         for account, login in operators.list_operators(session):
             confirmed = login.verified_at is not None
             facts.append({"accountId": str(account.id), "email": account.email, "confirmed": confirmed})
@@ -235,7 +311,7 @@ mail_app = typer.Typer(
 @mail_app.command("list")
 def list_mail(as_json: AsJson = False) -> None:
     """The newest fifty messages of the last week."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         facts = [_facts_of_mail(mail) for mail in mails.list_mail(session)]
     lines = (
         f"{each['mailId']}  {each['written']}  {each['state']:<8}  {each['to']}  {each['subject']}" for each in facts
@@ -246,7 +322,7 @@ def list_mail(as_json: AsJson = False) -> None:
 @mail_app.command("show")
 def show_mail(mail_id: Annotated[uuid.UUID, typer.Argument(help="Id of the message, from `tryon mail list`.")]) -> None:
     """One message, with its links; one that was sent is empty."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         mail = mails.find_mail(session, mail_id=mail_id)
         if mail is None:
             raise ValueError(f"there is no message {mail_id}")

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, cast
 import pysqlite3.dbapi2 as fixed_sqlite
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-FORMAT: Final = 1  # counts up when an older service could not read what a newer one writes
+FORMAT: Final = 1  # increased when an older service could not read a newer one's backups
 MANIFEST, DATABASE, SECRETS, OBJECTS = "manifest.json", "tryon.db", "secrets.json", "objects/"
 
 
@@ -39,8 +39,8 @@ class Manifest(BaseModel):
 
     Attributes:
         schema_revision: Newest migration that the database has seen.
-        counts: Rows and objects, for people.
-        missing: Objects that rows speak of and the store had not.
+        counts: Numbers of rows and objects, for people.
+        missing: Objects that rows name but the store did not have.
         parts: Every other member by name.
     """
 
@@ -84,7 +84,7 @@ class ArchiveWriter:
 
 @contextmanager
 def new_archive(path: Path) -> Iterator[ArchiveWriter]:
-    """A file that only its owner may read and that is there once it is whole.
+    """Write a file that only its owner may read; it appears when it is complete.
 
     Raises:
         BackupError: There is such a file already.
@@ -93,7 +93,7 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
         raise BackupError(f"{path} is there already")
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
-    # Never into a file that was there: it would keep its owner and its mode, and a link would lead elsewhere.
+    # Never into an existing file: it would keep its owner and its mode, and a link would lead elsewhere.
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -176,27 +176,22 @@ def read_archive(path: Path) -> Iterator[ArchiveReader]:
 WAIT_SECONDS = 30.0  # for a writer that holds the file
 
 
-class DamagedDatabaseError(Exception):
-    """SQLite finds fault with the file."""
-
-
 def copy_sqlite(source: Path, target: Path) -> None:
     """Copy the database as it is at one moment, through SQLite itself; writers are not held up.
 
     The target is one file that only its owner may read, without a write-ahead log beside it.
 
     Raises:
-        FileNotFoundError: There is no such database.
-        DamagedDatabaseError: The copy is not sound, so the original is not.
+        BackupError: There is no such database, or the copy is not sound, so the original is not.
     """
-    if not source.is_file():
-        raise FileNotFoundError(f"there is no database {source}")
+    if not source.is_file():  # connecting would make an empty one
+        raise BackupError(f"there is no database {source}")
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with (
         closing(fixed_sqlite.connect(str(source), timeout=WAIT_SECONDS)) as original,
         closing(fixed_sqlite.connect(str(target), isolation_level=None)) as copy,
     ):
-        original.backup(copy, pages=-1)  # in one go: a copy in pieces begins again whenever somebody writes
+        original.backup(copy, pages=-1)  # at once: a copy in pieces starts again at every write
         copy.execute("PRAGMA journal_mode=DELETE")
     check_sqlite(target)
 
@@ -205,7 +200,7 @@ def check_sqlite(database: Path) -> None:
     """Have SQLite look through every page and index.
 
     Raises:
-        DamagedDatabaseError: It found something wrong.
+        BackupError: It found something wrong.
     """
     with closing(fixed_sqlite.connect(str(database))) as connection:
         try:
@@ -213,4 +208,4 @@ def check_sqlite(database: Path) -> None:
         except fixed_sqlite.DatabaseError as error:
             found = [str(error)]
     if found != ["ok"]:
-        raise DamagedDatabaseError(f"{database} is damaged: {'; '.join(found)}"[:500])
+        raise BackupError(f"{database} is damaged: {'; '.join(found)}"[:500])

@@ -10,17 +10,20 @@ import hashlib
 import json
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import typer
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
 from cli.answers import AsJson, fail, show
-from cli.database import AccountName
-from domain.errors import say_limits, sentence_of
+from cli.service import AccountName, Service
+from domain.errors import sentence_of
 from domain.object_keys import (
     BACKFILLS,
     FAILURES,
@@ -38,7 +41,6 @@ from intake.backfills import Problem, WholeItems, read_rows, sentences_of, whole
 from intake.pages import CONTENT_TYPE, lines_of, read_outcomes
 from intake.pictures import naming
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
-from runtime.settings import Settings, load_settings
 from workflows.backfills.contracts import (
     LARGEST_WINDOW,
     BackfillInput,
@@ -51,78 +53,76 @@ from workflows.backfills.contracts import (
 
 Fields = TypeVar("Fields", bound=ItemGarment)
 
+PICTURES = ("garment_image_url", "garment_back_image_url", "person")  # fields that may be paths
 
-class PictureFolder:
-    """Pictures on this machine that rows refer to by paths, relative to the file or absolute.
 
-    Attributes:
-        found: What has to be uploaded: its file and its type, by key.
+def read_backfill_file(
+    file: Path, defaults: ItemDefaults, backfill_id: str, limits: ImageLimits
+) -> tuple[WholeItems, dict[str, tuple[Path, str]]]:
+    """Judge every row, with keys in place of paths, which are relative to the file or absolute.
+
+    Returns:
+        The items; and what has to be uploaded, a file and its type by key.
     """
+    uploads: dict[str, tuple[Path, str]] = {}
 
-    def __init__(self, folder: Path, backfill_id: str, limits: ImageLimits) -> None:
-        self.found: dict[str, tuple[Path, str]] = {}
-        self._folder = folder
-        self._backfill_id = backfill_id
-        self._limits = limits
-        self._keys: dict[str, str] = {}
-
-    def with_keys(self, fields: Fields) -> Fields:
-        """The same with keys in place of paths.
-
-        Raises:
-            ValueError: There is no such file, or it is no picture that can be used.
-        """
-        names = {"garment_image_url": "garmentImageUrl", "garment_back_image_url": "garmentBackImageUrl"}
-        names |= {"person": "person"} if isinstance(fields, ItemDefaults) else {}
-        return fields.model_copy(
-            update={name: self._key_of(alias, getattr(fields, name)) for name, alias in names.items()}
-        )
-
-    def _key_of(self, field: str, value: str | None) -> str | None:
+    @cache
+    def key_of(field: str, value: str | None) -> str | None:
         if value is None or value.startswith((BACKFILLS, "https:", "http:")):
             return value
-        if value not in self._keys:
-            path = self._folder / value
-            try:
-                data = path.read_bytes()
-                facts = inspect_image(data, self._limits)
-            except OSError as error:
-                raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
-            except ImageError as error:
-                raise ValueError(f"{naming(field, error).sentence} ({path})") from None
-            key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
-            self.found[key] = (path, facts.content_type)
-            self._keys[value] = key
-        return self._keys[value]
+        path = file.parent / value
+        try:
+            data = path.read_bytes()
+            facts = inspect_image(data, limits)
+        except OSError as error:
+            raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
+        except ImageError as error:
+            raise ValueError(f"{naming(field, error).sentence} ({path})") from None
+        key = backfill_picture_key(backfill_id, hashlib.sha256(data).hexdigest())
+        uploads[key] = (path, facts.content_type)
+        return key
 
+    def with_keys(fields: Fields) -> Fields:
+        named = {name: getattr(fields, name) for name in PICTURES if hasattr(fields, name)}
+        return fields.model_copy(update={name: key_of(to_camel(name), value) for name, value in named.items()})
 
-def read_backfill_file(data: bytes, defaults: ItemDefaults, pictures: PictureFolder) -> WholeItems:
-    """Every row judged, with keys in place of paths."""
-    rows, problems = read_rows(data), []
+    rows, problems = read_rows(file.read_bytes()), []
     try:
-        stored_defaults = pictures.with_keys(defaults)
+        stored_defaults = with_keys(defaults)
     except ValueError as error:
-        return WholeItems(problems=[Problem(0, f"defaults: {error}")])
+        return WholeItems(problems=[Problem(0, f"defaults: {error}")]), uploads
     moved = []
     for row, item in rows.items:
         try:
-            own = pictures.with_keys(item)
-            garments = [pictures.with_keys(garment) for garment in item.garments]
+            own = with_keys(item)
+            garments = [with_keys(garment) for garment in item.garments]
             moved.append((row, own.model_copy(update={"garments": garments})))
         except ValueError as error:
             problems.append(Problem(row, str(error)))
     whole = whole_items(moved, stored_defaults)
     whole.problems = sorted([*rows.problems, *problems, *whole.problems], key=lambda problem: problem.row)
-    return whole
+    return whole, uploads
 
 
 app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Needs Temporal and the CPU worker.")
 
+Wait = Annotated[bool, typer.Option("--wait", help="Return when it has ended.")]
 BackfillName = Annotated[str, typer.Argument(help="The backfill's id, which is its workflow id.")]
 
 WATCH_SECONDS = 2.0
 
-Answer = TypeVar("Answer")
+
+@contextmanager
+def opened_service() -> Iterator[Service]:
+    """The service for one command; an error that an operator can mend becomes one sentence and exit code 1."""
+    try:
+        yield Service()
+    except RunNotFoundError:
+        fail("There is no backfill with this id.")
+    except ObjectMissingError as error:
+        fail(f"there is no object {error}")
+    except (RunFailedError, TemporalAwayError, ValueError, ObjectStoreUnavailableError) as error:
+        fail(str(error))
 
 
 @app.command("start")
@@ -135,36 +135,34 @@ def start(
     concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW, help="Items in flight at a time.")] = 4,
     priority: Annotated[int, typer.Option(min=1, max=5, help="1 goes first; jobs that people wait for have 2.")] = 4,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the file and say what it would use.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a backfill from a file. Rows that were done before under the same key are skipped."""
-    settings = load_settings()
-    say_limits(settings.images.limits(), settings.images.logo_limits())
     name = backfill_id or made_up_id()
     pairs = [text.partition("=") for text in default or []]
-    try:
-        defaults = ItemDefaults.model_validate({name: value for name, _, value in pairs})
-    except ValidationError as error:
-        raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
-    pictures = PictureFolder(file.parent, name, settings.images.limits())
-    found = read_backfill_file(file.read_bytes(), defaults, pictures)
-    if found.problems or not found.items:
-        for problem in found.problems:
-            typer.echo(str(problem), err=True)
-        fail(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.")
 
-    async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
-        for key, (path, content_type) in pictures.found.items():
-            await store.put(key, await asyncio.to_thread(path.read_bytes), content_type)
+    async def upload_and_start(temporal: TemporalGateway) -> None:
+        for key, (path, content_type) in uploads.items():
+            await service.store.put(key, await asyncio.to_thread(path.read_bytes), content_type)
         manifest = f"{backfill_prefix(name)}manifest.jsonl"
-        await store.put(manifest, lines_of(found.items), CONTENT_TYPE)
+        await service.store.put(manifest, lines_of(found.items), CONTENT_TYPE)
         backfill = BackfillInput(
             account=account, manifest=manifest, concurrency=concurrency, priority=priority, dry_run=dry_run
         )
         await _start(temporal, name, backfill, wait=wait or dry_run, as_json=as_json)
 
-    _run(settings, work)
+    with opened_service() as service:
+        try:
+            defaults = ItemDefaults.model_validate({name: value for name, _, value in pairs})
+        except ValidationError as error:
+            raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
+        found, uploads = read_backfill_file(file, defaults, name, service.settings.images.limits())
+        if found.problems or not found.items:
+            for problem in found.problems:
+                typer.echo(str(problem), err=True)
+            fail(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.")
+        service.ask_temporal(upload_and_start)
 
 
 @app.command("retry")
@@ -172,32 +170,34 @@ def retry(
     name: BackfillName,
     backfill_id: Annotated[str | None, typer.Option("--id", help="Id of the new one.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW)] = 4,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Start a backfill of the items that failed in another one."""
 
-    async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
+    async def start_anew(temporal: TemporalGateway) -> None:
         manifest = backfill_key(name, FAILURES)
-        if not await store.get(manifest):
+        if not await service.store.get(manifest):
             raise ValueError(f"nothing failed in {name}")
-        progress = json.loads(await store.get(backfill_key(name, PROGRESS)))["progress"]
+        progress = json.loads(await service.store.get(backfill_key(name, PROGRESS)))["progress"]
         backfill = BackfillInput(account=progress["accountId"], manifest=manifest, concurrency=concurrency)
         await _start(temporal, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
 
-    _run(load_settings(), work)
+    with opened_service() as service:
+        service.ask_temporal(start_anew)
 
 
 @app.command("list")
 def list_backfills(as_json: AsJson = False) -> None:
     """Every backfill that Temporal still knows, newest first."""
 
-    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
+    async def tell(temporal: TemporalGateway) -> None:
         async for run in temporal.backfills():
             facts = {"id": run.backfill_id, "status": run.status, "stage": run.stage}
             show(facts, f"{run.backfill_id:<40} {run.status:<12} {run.stage}", as_json=as_json)
 
-    _run(load_settings(), work)
+    with opened_service() as service:
+        service.ask_temporal(tell)
 
 
 @app.command("show")
@@ -208,7 +208,7 @@ def show_progress(
 ) -> None:
     """Show the progress of a backfill."""
 
-    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
+    async def tell(temporal: TemporalGateway) -> None:
         while True:
             state, running = await temporal.backfill_state(name)
             typer.echo(state.model_dump_json(by_alias=True) if as_json else line_of(state))
@@ -216,7 +216,8 @@ def show_progress(
                 return
             await asyncio.sleep(WATCH_SECONDS)
 
-    _run(load_settings(), work)
+    with opened_service() as service:
+        service.ask_temporal(tell)
 
 
 @app.command("pause")
@@ -237,30 +238,33 @@ def cancel(name: BackfillName) -> None:
     _steer(name, "cancel")
 
 
+def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
+    with opened_service() as service:
+        service.ask_temporal(lambda temporal: temporal.steer_backfill(name, signal))
+    typer.echo(f"{signal}: {name} was told.")
+
+
 @app.command("concurrency")
 def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argument(min=1, max=LARGEST_WINDOW)]) -> None:
     """Change how many items may be in flight."""
-
-    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
-        typer.echo(line_of(await temporal.set_backfill_concurrency(name, concurrency)))
-
-    _run(load_settings(), work)
+    with opened_service() as service:
+        state = service.ask_temporal(lambda temporal: temporal.set_backfill_concurrency(name, concurrency))
+    typer.echo(line_of(state))
 
 
 @app.command("failures")
 def failures(name: BackfillName, as_json: AsJson = False) -> None:
     """Items that have failed so far, and why."""
-
-    async def work(_temporal: TemporalGateway, store: S3ObjectStore) -> list[ItemOutcome]:
-        return [outcome for outcome in await _outcomes(store, name) if outcome.status == "failed"]
-
-    failed = _run(load_settings(), work)
-    for outcome in failed:
-        code = outcome.error_code or ""
-        text = f"{outcome.key or outcome.number}  {code}  {sentence_of(code)}"
-        typer.echo(outcome.model_dump_json(by_alias=True) if as_json else text)
+    with opened_service() as service:
+        outcomes = asyncio.run(_outcomes(service.store, name))
+    counted = Counter[str]()
+    for outcome in outcomes:
+        if outcome.status == "failed":
+            code = outcome.error_code or ""
+            text = f"{outcome.key or outcome.number}  {code}  {sentence_of(code)}"
+            typer.echo(outcome.model_dump_json(by_alias=True) if as_json else text)
+            counted[code] += 1
     if not as_json:
-        counted = Counter(outcome.error_code for outcome in failed)
         typer.echo(", ".join(f"{count} {code}" for code, count in counted.most_common()) or "None failed.")
 
 
@@ -268,8 +272,7 @@ def failures(name: BackfillName, as_json: AsJson = False) -> None:
 def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Created if missing.")]) -> None:
     """Download the pictures and outcomes of a backfill; files already there are left alone."""
 
-    async def work(_temporal: TemporalGateway, store: S3ObjectStore) -> tuple[int, int]:
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    async def download(store: S3ObjectStore) -> tuple[int, int]:
         outcomes = await _outcomes(store, name)
         lines = "".join(outcome.model_dump_json(exclude_defaults=True) + "\n" for outcome in outcomes)
         await asyncio.to_thread((folder / "outcomes.jsonl").write_text, lines)
@@ -285,7 +288,9 @@ def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Creat
                 gone += 1
         return fetched, gone
 
-    fetched, gone = _run(load_settings(), work)
+    with opened_service() as service:
+        folder.mkdir(parents=True, exist_ok=True)
+        fetched, gone = asyncio.run(download(service.store))
     typer.echo(f"{fetched} pictures fetched into {folder}" + (f"; {gone} are not there any more" if gone else ""))
 
 
@@ -340,29 +345,3 @@ async def _outcomes(store: S3ObjectStore, name: str) -> list[ItemOutcome]:
     keys = await store.list_keys(f"{backfill_prefix(name)}outcomes/")
     pages = [read_outcomes(await store.get(key), ItemOutcome) for key in keys]
     return [page[number] for page in pages for number in sorted(page)]
-
-
-def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
-    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
-        await temporal.steer_backfill(name, signal)
-        typer.echo(f"{signal}: {name} was told.")
-
-    _run(load_settings(), work)
-
-
-def _run(settings: Settings, work: Callable[[TemporalGateway, S3ObjectStore], Awaitable[Answer]]) -> Answer:
-    """Run ``work`` with the parts that it needs; what an operator can mend is one sentence and exit code 1."""
-
-    async def run() -> Answer:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        return await work(temporal, S3ObjectStore(settings.object_store))
-
-    say_limits(settings.images.limits(), settings.images.logo_limits())
-    try:
-        return asyncio.run(run())
-    except RunNotFoundError:
-        fail("There is no backfill with this id.")
-    except ObjectMissingError as error:
-        fail(f"there is no object {error}")
-    except (RunFailedError, TemporalAwayError, ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
-        fail(str(error))

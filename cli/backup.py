@@ -1,10 +1,10 @@
 """``tryon backup``: making a backup of the embedded stack, up or down, and restoring one.
 
-The database is copied before the objects: what its rows speak of is then there to be copied, and whatever is written
-later is spoken of by no row of the copy. Objects that go meanwhile are those that no row needs for long: results past
-their time, pictures that a product no longer has.
+The database is copied before the objects, so every object that its rows name exists when the objects are copied. No row
+of the copy names an object that is written later. The objects that are deleted meanwhile are not needed for long:
+results past their time, pictures that a product no longer has.
 
-A restore is put together in a folder beside the wanted one, which then takes its place.
+A restore is assembled in a folder beside the data folder and then takes its place.
 """
 
 from __future__ import annotations
@@ -32,15 +32,14 @@ from cli.archive import (
     SECRETS,
     ArchiveReader,
     BackupError,
-    DamagedDatabaseError,
     Manifest,
     check_sqlite,
     copy_sqlite,
     new_archive,
     read_archive,
 )
-from cli.database import migrated_database
 from cli.embedded import kept_environment, store_alone
+from cli.service import Service
 from domain import migrations
 from domain.counts import count_rows, referenced_keys
 from domain.errors import ErrorCode
@@ -68,7 +67,6 @@ app = typer.Typer(no_args_is_help=True, help="Backups of the embedded stack.")
 EXPECTED = (
     BackupError,
     ChildFailedError,
-    DamagedDatabaseError,
     FolderInUseError,
     ObjectStoreUnavailableError,
     OSError,
@@ -78,14 +76,17 @@ EXPECTED = (
 WARNING = "It holds the stack's secrets and customers' pictures: keep it where only you can read it."
 
 KEPT = (ACCOUNTS, PRODUCTS, RESULTS, BACKFILLS)
-"""The part of the bucket that is worth keeping. Inputs and work files of jobs are not: no job outlives a restore."""
+"""The prefixes that a backup keeps; not the inputs and work files of jobs, since no job outlives a restore."""
 
 STAMP = "%Y%m%dT%H%M%SZ"
 
 RELEASED_AS: ErrorCode = "generation_failed"
-"""What callers are told of jobs that were in progress: that they may try again."""
+"""The error code of jobs that were in progress; it tells callers to try again."""
 
 AT_ONCE = 200  # jobs released in one transaction
+
+
+Archive = Annotated[Path, typer.Argument(help="The backup.")]
 
 
 @app.command("create")
@@ -105,7 +106,7 @@ def create(
 
 
 @app.command("check")
-def check(archive: Annotated[Path, typer.Argument(help="The backup.")], as_json: AsJson = False) -> None:
+def check(archive: Archive, as_json: AsJson = False) -> None:
     """Compare every part of a backup with its SHA-256."""
     with failing_on(*EXPECTED), read_archive(archive) as backup:
         manifest = backup.manifest
@@ -114,7 +115,7 @@ def check(archive: Annotated[Path, typer.Argument(help="The backup.")], as_json:
 
 @app.command("restore")
 def restore_backup(
-    archive: Annotated[Path, typer.Argument(help="The backup.")],
+    archive: Archive,
     replace: Annotated[bool, typer.Option("--replace", help="Move a data folder that is not empty aside.")] = False,
 ) -> None:
     """Put a backup into the data folder (TRYON_DATA_DIR), all of it or nothing."""
@@ -145,9 +146,9 @@ def release_open(
     if not stopped:
         typer.echo("This also releases jobs that workers are busy with. Stop everything, then add --nothing-runs.")
         raise typer.Exit(1)
-    settings = load_settings()
-    with migrated_database(settings) as database:
-        released = release_open_jobs(database, timedelta(seconds=settings.jobs.result_ttl_seconds))
+    service = Service()
+    with service.database() as database:
+        released = release_open_jobs(database, timedelta(seconds=service.settings.jobs.result_ttl_seconds))
     typer.echo(f"{released} jobs were in progress; they are released and not billed.")
 
 
@@ -272,7 +273,7 @@ async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restor
         if occupied and not replace:
             raise BackupError(f"{data_dir} is not empty; --replace sets it aside")
         beside = data_dir.with_name(data_dir.name + ".restoring")
-        # They would go on in the folder that is set aside, or in the one that is deleted.
+        # Otherwise they would run on in the folder that is set aside, or in the one that is deleted.
         stop_leftovers(data_dir, record)
         stop_leftovers(beside, None)
         shutil.rmtree(beside, ignore_errors=True)  # of a restore that was killed
@@ -282,7 +283,7 @@ async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restor
         except BaseException:
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        # Two renames on one disk: at no moment is there half a restore.
+        # Two renames on one disk: a restore is never there by half.
         aside = data_dir.with_name(f"{data_dir.name}.before-{datetime.now(UTC):{STAMP}}")
         data_dir.rename(aside)
         beside.rename(data_dir)

@@ -7,6 +7,7 @@ import io
 import time
 import uuid
 from collections.abc import Coroutine
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, cast
@@ -15,16 +16,15 @@ import typer
 from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.database import reading, transaction
-from cli.render import contact_sheet
+from cli.engines import contact_sheet
+from cli.service import Service
 from cli.stack import running_stack, start_detached
 from domain import accounts
-from domain.access import keys
+from domain.access.keys import create_key
 from domain.jobs import jobs
-from domain.money.plans import load_plans
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
-from runtime.settings import Settings, load_settings
+from runtime.settings import Settings
 from tryon_client import AsyncTryOnClient, Garment, JobFailed, Result, TryOnApiError, WaitTimeout
 from tryon_client.calls import COMBO, TRY_ON, Category, as_inline
 from workflows.queues import tryon_workflow_id
@@ -56,14 +56,13 @@ def demo(
     garments = [picture_of(name) if name in SAMPLES else _read(Path(name)) for name in names]
     if running_stack() is None:
         start_detached()
-    settings = load_settings()
-    key = _demo_key(settings)
-    result = asyncio.run(_try_on(settings, key, photo, garments, categories))
+    service = Service()
+    result = asyncio.run(_try_on(service.settings, _demo_key(service), photo, garments, categories))
     out.parent.mkdir(parents=True, exist_ok=True)
     result.save(out)
     sheet = out.with_name(f"{out.stem}-sheet{out.suffix}")
     contact_sheet([photo, *garments, result.image]).save(sheet, quality=92)
-    _report(settings, result, out, sheet)
+    _report(service, result, out, sheet)
 
 
 def _read(path: Path) -> bytes:
@@ -84,18 +83,17 @@ def _sample_portrait() -> bytes:
     return buffer.getvalue()
 
 
-def _demo_key(settings: Settings) -> str:
-    plans, digester = settings.billing.plans(load_plans), keys.KeyDigester(*settings.security.peppers())
-    with transaction(settings) as session:
+def _demo_key(service: Service) -> str:
+    with service.transaction() as session:
         account = accounts.find_account_by_email(session, email=DEMO_EMAIL)
         if account is None:
             now = datetime.now(UTC)
-            account = accounts.create_account(session, plans, email=DEMO_EMAIL, plan="starter", now=now)
-        return keys.create_key(session, digester, account_id=account.id)[1]
+            account = accounts.create_account(session, service.plans, email=DEMO_EMAIL, plan="starter", now=now)
+        return create_key(session, service.digester, account_id=account.id)[1]
 
 
 async def _try_on(settings: Settings, key: str, photo: bytes, garments: list[bytes], categories: list[str]) -> Result:
-    # A category that there is not is refused by the service, and its sentence is shown.
+    # The service refuses an unknown category, and its sentence is shown.
     pairs = zip(garments, cast("list[Category]", categories), strict=True)
     look = [Garment(image, category) for image, category in pairs]
     path = TRY_ON if len(look) == 1 else COMBO
@@ -118,26 +116,20 @@ async def _watch(settings: Settings, job_id: str, waiting: Coroutine[None, None,
     """Wait for the picture, and say meanwhile what the run is doing."""
     result = asyncio.create_task(waiting)
     while not (await asyncio.wait({result}, timeout=LOOK_SECONDS))[0]:
-        typer.echo(f"  processing: {await _stage(settings, job_id)}")
+        stage = "…"
+        with suppress(TemporalAwayError):
+            stage = (await (await TemporalGateway.connect(settings.temporal)).progress_of_job(job_id)).stage
+        typer.echo(f"  processing: {stage}")
     return await result
 
 
-async def _stage(settings: Settings, job_id: str) -> str:
-    """What the run is doing, by its own account."""
-    try:
-        return (await (await TemporalGateway.connect(settings.temporal)).progress_of_job(job_id)).stage
-    except TemporalAwayError:
-        return "…"
-
-
-def _report(settings: Settings, result: Result, out: Path, sheet: Path) -> None:
-    with reading(settings) as session:
+def _report(service: Service, result: Result, out: Path, sheet: Path) -> None:
+    with service.reading() as session:
         report = jobs.get_job(session, job_id=uuid.UUID(result.job_id)).report or {}
     typer.echo(f"completed in {result.generation_ms} ms by the {report.get('engine')} engine")
     for stage, spent in report.get("timingsMs", {}).items():
         typer.echo(f"  {stage:<24} {spent:>6} ms")
-    run_url = settings.temporal.run_url(tryon_workflow_id(result.job_id))
-    if run_url:
+    if run_url := service.settings.temporal.run_url(tryon_workflow_id(result.job_id)):
         typer.echo(f"Run in the Temporal UI: {run_url}")
     typer.echo(f"Picture: {out}    person, garment, result: {sheet}")
     typer.echo("The service is still running; `make down` stops it.")

@@ -17,18 +17,18 @@ from typing import Annotated
 import typer
 
 from cli.answers import AsJson
-from cli.diagnosis import dashboard, database, engine, machine, object_store, public_address, temporal
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from cli.diagnosis import engine, host, public_address, stores, temporal
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
 from runtime.concern import SettingsError
 from runtime.settings import load_settings
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One look.
+    """One part of the diagnosis.
 
     Attributes:
-        name: Of its subject; what ``--skip`` takes.
+        name: The word that ``--skip`` takes.
         look: Yields what it finds, so that what was found before its time is up is not lost.
         seconds: Longest time that it may take.
     """
@@ -39,16 +39,16 @@ class Probe:
 
 
 PROBES = (
-    Probe("database", database.look, 20.0),
-    Probe("ledger", database.look_at_ledger, 600.0),
-    Probe("object-store", object_store.look, 20.0),
+    Probe("database", stores.look_at_database, 20.0),
+    Probe("ledger", stores.look_at_ledger, 600.0),
+    Probe("object-store", stores.look_at_object_store, 20.0),
     Probe("temporal", temporal.look, 30.0),
     Probe("engine", engine.look, 60.0),
     Probe("weights", engine.look_at_weights, 1800.0),
-    Probe("key-pepper", dashboard.look_at_pepper, 5.0),
-    Probe("disk", machine.look, 5.0),
-    Probe("privacy", machine.look_at_privacy, 5.0),
-    Probe("dashboard", dashboard.look, 5.0),
+    Probe("key-pepper", host.look_at_pepper, 5.0),
+    Probe("disk", host.look_at_disk, 5.0),
+    Probe("privacy", host.look_at_privacy, 5.0),
+    Probe("dashboard", host.look_at_dashboard, 5.0),
     Probe("public-address", public_address.look, 300.0),
 )
 """In the order in which findings are shown."""
@@ -90,7 +90,7 @@ def doctor(  # noqa: PLR0917  # Typer makes options of them
 
 
 async def examine(case: Case, *, without: Collection[str] = (), probes: Collection[Probe] = PROBES) -> list[Finding]:
-    """Look at everything but the probes that somebody does not want."""
+    """Run every probe side by side, but those that are named in ``without``."""
     rounds = await asyncio.gather(*(_findings_of(probe, case, skip=probe.name in without) for probe in probes))
     return [finding for findings in rounds for finding in findings]
 
@@ -104,21 +104,16 @@ async def _findings_of(probe: Probe, case: Case, *, skip: bool) -> list[Finding]
         async with asyncio.timeout(probe.seconds), aclosing(probe.look(case)) as looks:
             async for finding in looks:
                 found.append(finding)  # noqa: PERF401  # one by one: what was found before the time is up stays
+    except Stop as stop:
+        found += stop.findings
     except TimeoutError:
-        found.append(
-            subject.error(
-                f"did not answer within {probe.seconds:.0f} s", "See whether it hangs: its logs, its host, the network."
-            )
-        )
+        late = f"did not answer within {probe.seconds:.0f} s"
+        found.append(subject.error(late, "See whether it hangs: its logs, its host, the network."))
     except SettingsError as error:
         found.append(subject.error(str(error), "Set it, then run `tryon doctor` again."))
     except Exception as error:  # noqa: BLE001  # a probe that stumbles is a finding, and the others go on
-        found.append(
-            subject.error(
-                f"could not be examined: {type(error).__name__}: {in_one_line(error)}",
-                "Mend what the sentence names, then run `tryon doctor` again.",
-            )
-        )
+        stumbled = f"could not be examined: {type(error).__name__}: {in_one_line(error)}"
+        found.append(subject.error(stumbled, "Mend what the sentence names, then run `tryon doctor` again."))
     return found
 
 

@@ -40,7 +40,7 @@ from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
 
-FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads.
+FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's default port for Prometheus.
 FIELDS = {"api_address": "Metrics", "worker_cpu_address": "… CPU worker", "worker_gpu_address": "… GPU worker"}
 """Settings, and what they are called among the addresses of the stack."""
 
@@ -68,11 +68,6 @@ def metrics_environment(wanted: MetricsSettings) -> dict[str, str]:
     return chosen
 
 
-def metrics_addresses(settings: MetricsSettings) -> dict[str, str]:
-    """What Prometheus asks, by name."""
-    return {name: f"http://{getattr(settings, field)}/metrics" for field, name in FIELDS.items()}
-
-
 READY_SECONDS = 60.0  # longest time for one part to come up; a cold disk on a busy machine takes a few seconds
 GPU_WORKER_STOP_SECONDS = 75.0  # longer than its own graceful shutdown
 STOP_SECONDS = 40.0
@@ -83,7 +78,7 @@ OUR_PROCESSES = {"api": "api.main", "worker-cpu": "worker_cpu.main", "worker-gpu
 
 
 def choose_environment(wanted: Settings) -> dict[str, str]:
-    """The ``TRYON_…`` variables of this stack: free ports, its own secrets, and whatever the operator has set.
+    """The ``TRYON_…`` variables of this stack: free ports, its own secrets, and the operator's own settings.
 
     Raises:
         PortInUseError: A port that the operator named is taken.
@@ -95,7 +90,7 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
     api_port = choose_port(
         wanted.api.port, named="port" in wanted.api.model_fields_set, host=wanted.api.host, what="the API"
     )
-    # Where the embedded servers listen is not a matter of taste, so nothing overrides these.
+    # The embedded servers listen at these addresses, so no setting overrides them.
     return kept_environment(wanted) | {
         "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{s3_port}",
         "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{temporal_port}",
@@ -106,7 +101,7 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
 
 
 def kept_environment(wanted: Settings) -> dict[str, str]:
-    """The part of `choose_environment` that is the same from start to start: the database and the secrets."""
+    """The part of `choose_environment` that is the same at every start: the database and the secrets."""
     data_dir = wanted.stack.data_dir.resolve()
     kept = stack_secrets(data_dir)
     variables = {
@@ -120,13 +115,13 @@ def kept_environment(wanted: Settings) -> dict[str, str]:
 
 
 def addresses_of(settings: Settings) -> dict[str, str]:
-    """What a person wants to open, by name."""
+    """Addresses for people to open, by name."""
     api = f"http://{settings.api.host}:{settings.api.port}"
     dashboard = f"{settings.dashboard.base_url(settings.api)}/dashboard/"
     pages = {"Dashboard": dashboard, "API": api, "API docs": f"{api}/docs"}
     if settings.temporal.ui_url:
         pages["Temporal UI"] = settings.temporal.ui_url
-    return pages | metrics_addresses(settings.metrics)
+    return pages | {name: f"http://{getattr(settings.metrics, field)}/metrics" for field, name in FIELDS.items()}
 
 
 def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:

@@ -9,20 +9,21 @@ import secrets
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from pydantic import SecretStr
 from sqlalchemy.orm import Session
 
 from cli.answers import AsJson, fail, show
-from cli.database import AccountName, account_named, reading, transaction
+from cli.service import AccountName, Service, account_named
 from domain.access import keys
 from domain.operation import audit
 from domain.operation.audit import Act, Detail
 from domain.tables import ApiKey
+from runtime.concern import Concern
 from runtime.embedded.record import has_secrets, keep_secrets, stack_secrets
-from runtime.settings import ObjectStoreSettings, SecuritySettings, Settings, StackSettings, load_settings
+from runtime.settings import ObjectStoreSettings, SecuritySettings, StackSettings
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -36,10 +37,11 @@ def create_key(
     as_json: AsJson = False,
 ) -> None:
     """Add an API key and show it this once."""
-    settings = load_settings()
-    with transaction(settings) as session:
+    service = Service()
+    with service.transaction() as session:
         account_id = account_named(session, account)
-        row, key = keys.create_key(session, _digester(settings), account_id=account_id, mode="test" if test else "live")
+        mode: Literal["live", "test"] = "test" if test else "live"
+        row, key = keys.create_key(session, service.digester, account_id=account_id, mode=mode)
         _note(session, Act.KEY_CREATED, row)
     _show_once(row, key, as_json=as_json)
 
@@ -47,7 +49,7 @@ def create_key(
 @app.command("list")
 def list_keys(account: AccountName, as_json: AsJson = False) -> None:
     """Every key of an account; the keys themselves are not kept."""
-    with reading(load_settings()) as session:
+    with Service().reading() as session:
         facts = [_facts(key) for key in keys.list_keys(session, account_id=account_named(session, account))]
     show(
         facts,
@@ -63,7 +65,7 @@ def list_keys(account: AccountName, as_json: AsJson = False) -> None:
 @app.command("revoke")
 def revoke_key(key_id: KeyId) -> None:
     """Refuse a key from now on."""
-    with transaction(load_settings()) as session:
+    with Service().transaction() as session:
         before = datetime.now(UTC)
         row = keys.revoke_key(session, key_id=key_id)
         if row.revoked_at is not None and row.revoked_at >= before:  # rather than long ago
@@ -74,9 +76,9 @@ def revoke_key(key_id: KeyId) -> None:
 @app.command("replace")
 def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key and show another like it this once."""
-    settings = load_settings()
-    with transaction(settings) as session:
-        row, key = keys.replace_key(session, _digester(settings), key_id=key_id)
+    service = Service()
+    with service.transaction() as session:
+        row, key = keys.replace_key(session, service.digester, key_id=key_id)
         _note(session, Act.KEY_REVOKED, session.get_one(ApiKey, key_id))
         _note(session, Act.KEY_CREATED, row)
     _show_once(row, key, as_json=as_json)
@@ -85,12 +87,11 @@ def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
 @app.command("peppers")
 def count_by_pepper(as_json: AsJson = False) -> None:
     """How many keys in use are under the current pepper, and which are not yet; they move when they are used."""
-    settings = load_settings()
-    digester = _digester(settings)
-    with reading(settings) as session:
-        count = keys.count_by_pepper(session, digester)
+    service = Service()
+    with service.reading() as session:
+        count = keys.count_by_pepper(session, service.digester)
     waiting = [{"accountId": str(key.account_id), **_facts(key)} for key in count.waiting]
-    current, *others = digester.pepper_ids
+    current, *others = service.digester.pepper_ids
     lines = [f"Current pepper {current}: {count.current} keys in use."]
     if others:
         lines.append(
@@ -101,7 +102,7 @@ def count_by_pepper(as_json: AsJson = False) -> None:
         ]
     else:
         lines.append("No other pepper is accepted.")
-    facts = {"pepperIds": digester.pepper_ids, "current": count.current, "waiting": waiting}
+    facts = {"pepperIds": service.digester.pepper_ids, "current": count.current, "waiting": waiting}
     show(facts, *lines, as_json=as_json)
 
 
@@ -109,10 +110,6 @@ def _note(session: Session, act: Act, row: ApiKey) -> None:
     details: dict[str, Detail] = {"keyId": str(row.id), "mode": row.mode}
     now = datetime.now(UTC)
     audit.add_entry(session, action=act, operator_id=None, account_id=row.account_id, details=details, now=now)
-
-
-def _digester(settings: Settings) -> keys.KeyDigester:
-    return keys.KeyDigester(*settings.security.peppers())
 
 
 def _show_once(row: ApiKey, key: str, *, as_json: bool) -> None:
@@ -135,20 +132,31 @@ def _name(key: dict[str, str | None]) -> str:
     return f"{key['keyId']}  {key['prefix']}…{key['lastFour']}"
 
 
+PEPPERS = ("key_pepper", "key_pepper_previous")
+
 rotate_app = typer.Typer(no_args_is_help=True, help="New secrets for the embedded stack.")
 
 RESTART = "It takes effect at the next start: tryon down, then tryon up."
 
 
+def _own_secrets(concern: type[Concern], *fields: str) -> tuple[Path, dict[str, str]]:
+    """The stack's data folder and secrets; the command fails where a variable sets one of these fields instead."""
+    for field in fields:
+        if field in concern.load(None).model_fields_set:
+            variable = f"{concern.model_config['env_prefix']}{field.upper()}"
+            fail(f"{variable} is set, so the secret is not the stack's own: change it there.")
+    data_dir = StackSettings.load(None).data_dir
+    if not has_secrets(data_dir):
+        fail(f"No stack has run in {data_dir}.")
+    return data_dir, stack_secrets(data_dir)
+
+
 @rotate_app.command("pepper")
 def pepper() -> None:
     """Make a new pepper; keys under the old one stay valid and move to the new one when they are used."""
-    _refuse_foreign_pepper()
-    kept = _kept()
-    previous = [kept["key_pepper"], *filter(None, [kept.get("key_pepper_previous")])]
-    keep_secrets(
-        _data_dir(), kept | {"key_pepper": secrets.token_urlsafe(48), "key_pepper_previous": ",".join(previous)}
-    )
+    data_dir, kept = _own_secrets(SecuritySettings, *PEPPERS)
+    previous = ",".join([kept["key_pepper"], *filter(None, [kept.get("key_pepper_previous")])])
+    keep_secrets(data_dir, kept | {"key_pepper": secrets.token_urlsafe(48), "key_pepper_previous": previous})
     typer.echo(f"The stack has a new pepper. {RESTART}\nHow many keys have moved: tryon key peppers")
 
 
@@ -159,50 +167,29 @@ def finish(
     ] = False,
 ) -> None:
     """Stop accepting older peppers; refused while keys in use still need one."""
-    _refuse_foreign_pepper()
-    kept, settings = _kept(), load_settings()
+    data_dir, kept = _own_secrets(SecuritySettings, *PEPPERS)
+    service = Service()
     wanted = SecuritySettings(
         key_pepper=SecretStr(kept["key_pepper"]), key_pepper_previous=SecretStr(kept.get("key_pepper_previous", ""))
     )
-    # With fewer peppers than the stack keeps, keys under the others would not be seen to wait.
-    if settings.security.peppers() != wanted.peppers():
+    # With fewer peppers than the stack keeps, keys under the missing ones would not count as waiting.
+    if service.settings.security.peppers() != wanted.peppers():
         fail(f"The peppers of the last rotation have not taken effect. {RESTART}")
-    with transaction(settings) as session:
+    with service.transaction() as session:
         if revoke_waiting:
-            typer.echo(f"Revoked {keys.revoke_waiting(session, _digester(settings))} keys.")
-        elif waiting := keys.count_by_pepper(session, _digester(settings)).waiting:
+            typer.echo(f"Revoked {keys.revoke_waiting(session, service.digester)} keys.")
+        elif waiting := keys.count_by_pepper(session, service.digester).waiting:
             raise ValueError(
                 f"{len(waiting)} keys in use are still under an older pepper (tryon key peppers). Wait until they are "
                 "used, replace them, or revoke them with --revoke-waiting."
             )
-    keep_secrets(_data_dir(), {name: secret for name, secret in kept.items() if name != "key_pepper_previous"})
+    keep_secrets(data_dir, {name: secret for name, secret in kept.items() if name != "key_pepper_previous"})
     typer.echo(f"No older pepper is kept. {RESTART}")
 
 
 @rotate_app.command("store")
 def store() -> None:
     """Make a new secret key for the object store."""
-    _refuse_if_set("TRYON_S3_SECRET_KEY", "secret_key" in ObjectStoreSettings.load(None).model_fields_set)
-    keep_secrets(_data_dir(), _kept() | {"s3_secret_key": secrets.token_urlsafe(32)})
+    data_dir, kept = _own_secrets(ObjectStoreSettings, "secret_key")
+    keep_secrets(data_dir, kept | {"s3_secret_key": secrets.token_urlsafe(32)})
     typer.echo(f"The object store has a new secret key. {RESTART}")
-
-
-def _data_dir() -> Path:
-    return StackSettings.load(None).data_dir
-
-
-def _kept() -> dict[str, str]:
-    if not has_secrets(_data_dir()):
-        fail(f"No stack has run in {_data_dir()}.")
-    return stack_secrets(_data_dir())
-
-
-def _refuse_foreign_pepper() -> None:
-    given = SecuritySettings.load(None).model_fields_set
-    for field in ("key_pepper", "key_pepper_previous"):
-        _refuse_if_set(f"TRYON_{field.upper()}", field in given)
-
-
-def _refuse_if_set(variable: str, is_set: bool) -> None:
-    if is_set:
-        fail(f"{variable} is set, so the secret is not the stack's own: change it there.")

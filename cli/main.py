@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-UMASK = 0o077  # of every command, and so of every process that a stack starts: what they write is for their user alone
+UMASK = 0o077  # commands, and the processes that a stack starts, write files for their own user alone
 
 PLACES = {
     "up": "stack:up",
@@ -22,21 +22,21 @@ PLACES = {
     "status": "stack:status",
     "doctor": "doctor:doctor",
     "demo": "demo:demo",
-    "render": "render:render",
+    "render": "engines:render",
     "account": "accounts:app",
     "key": "keys:app",
-    "ledger": "billing:ledger_app",
-    "payments": "billing:payments_app",
+    "ledger": "accounts:ledger_app",
+    "payments": "accounts:payments_app",
     "operator": "accounts:operator_app",
     "mail": "accounts:mail_app",
     "products": "products:app",
     "backfill": "backfills:app",
     "watermark": "watermark:app",
     "engines": "engines:app",
-    "db": "database:app",
+    "db": "service:db_app",
     "rotate": "keys:rotate_app",
     "backup": "backup:app",
-    "bucket": "bucket:app",
+    "bucket": "service:bucket_app",
 }
 """Module and name of each command, or group of commands, in the order of ``tryon --help``."""
 
@@ -45,7 +45,7 @@ if find_spec("tryon_client") is None:
 
 
 class OnDemand(TyperGroup):
-    """Loads each command when it is asked for: all of them together take seconds to import."""
+    """Loads each command when it is asked for: importing all of them takes seconds."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -74,14 +74,14 @@ app = typer.Typer(
 
 @app.callback()
 def _commands() -> None:
-    """Without it, Typer would take an empty list of commands for a mistake."""
+    """Typer refuses an app without commands or a callback."""
 
 
 def main() -> None:
     """Run one command, and leave without taking the interpreter down in order.
 
-    A thread of Temporal's client may just be delivering an answer then, and Python ends the process with an abort
-    (temporalio/sdk-python#300): a command that did its work would fail, every third time.
+    A thread of Temporal's client may deliver an answer while the interpreter shuts down, and Python then aborts the
+    process (temporalio/sdk-python#300): every third command would fail after it had done its work.
     """
     os.umask(UMASK)
     code: object = 0

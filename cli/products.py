@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,38 +19,14 @@ from api.products.imports import read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import refusal_named
 from cli.answers import AsJson, fail, show
-from cli.database import AccountName, account_named, reading
+from cli.service import AccountName, Service, account_named
 from domain import products
 from domain.products import new_registration_id
-from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from intake.pages import SkippedRow
-from runtime.settings import Settings, load_settings
 from workflows.products.contracts import ImportRow
 from workflows.queues import BULK_PRIORITY
-
-
-@dataclass
-class ImportReport:
-    """What became of a file's rows."""
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    failed: list[SkippedRow] = field(default_factory=list)
-    skipped: list[SkippedRow] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "created": self.created,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
-            "failed": [{"row": row.number, "error": row.sentence} for row in self.failed],
-            "skipped": [{"row": row.number, "error": row.sentence} for row in self.skipped],
-        }
-
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
 
@@ -73,17 +48,13 @@ def list_products(
     as_json: AsJson = False,
 ) -> None:
     """Every product of an account, newest first."""
-    wanted = None if status is Status.ALL else status.value
-    found: list[Product] = []
-    with reading(load_settings()) as session:
+    wanted, after = None if status is Status.ALL else status.value, None
+    bodies: list[ProductBody] = []
+    with Service().reading() as session:
         account_id = account_named(session, account)
-        while len(found) % PAGE == 0:
-            after = (found[-1].created_at, found[-1].id) if found else None
-            page = products.list_products(session, account_id=account_id, limit=PAGE, status=wanted, after=after)
-            if not page:
-                break
-            found += page
-    bodies = [ProductBody.of(product) for product in found]
+        while page := products.list_products(session, account_id=account_id, limit=PAGE, status=wanted, after=after):
+            bodies += [ProductBody.of(product) for product in page]
+            after = (page[-1].created_at, page[-1].id)
     lines = (
         f"{each.id}  {each.external_id or '-':<20}  {each.category:<10}  {each.status:<8}  {each.name}"
         for each in bodies
@@ -105,64 +76,63 @@ def import_file(
 
     Rows update the product with their externalId. Needs Temporal and the CPU worker.
     """
-    settings = load_settings()
-    with reading(settings) as session:
+    service = Service()
+    with service.reading() as session:
         account_id = account_named(session, account)
     try:
-        found = read_product_file(file.read_bytes(), settings.images.limits())
+        found = read_product_file(file.read_bytes(), service.settings.images.limits())
     except ValueError as error:
         fail(f"{file}: {error}.")
     if found.ignored_columns:
         typer.echo(f"Ignored columns: {', '.join(found.ignored_columns)}", err=True)
-    _complain(found.bad)
-    rows = {"rows": len(found.good) + len(found.bad)}
+    facts: dict[str, Any] = {"rows": len(found.good) + len(found.bad), "created": 0, "updated": 0, "unchanged": 0}
+    facts |= {"failed": [], "skipped": _told(found.bad)}
     if dry_run or (found.bad and not skip_bad):
         sentence = f"{len(found.good)} rows are good, {len(found.bad)} are not; nothing was registered."
-        show(rows | ImportReport(skipped=found.bad).as_json(), sentence, as_json=as_json)
+        show(facts, sentence, as_json=as_json)
         raise typer.Exit(1 if found.bad else 0)
+
+    async def register_all(temporal: TemporalGateway) -> list[str | SkippedRow]:
+        slots = asyncio.Semaphore(concurrency)
+
+        async def register(row: ImportRow) -> str | SkippedRow:
+            async with slots:
+                outcome = await _register(temporal, str(account_id), row)
+                bar.update(1)
+                return outcome
+
+        tasks = [asyncio.create_task(register(row)) for row in found.good]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
     with typer.progressbar(length=len(found.good), label="Registering", file=sys.stderr) as bar:
         try:
-            report = asyncio.run(_register(settings, account_id, found.good, concurrency, lambda: bar.update(1)))
+            outcomes = service.ask_temporal(register_all)
         except TemporalAwayError as error:
             fail(f"Temporal cannot be reached: {error}. You can safely import the file again.")
-    report.skipped = found.bad
-    _complain(report.failed)
-    counts = f"{report.created} added, {report.updated} updated, {report.unchanged} unchanged"
-    sentence = f"{counts}, {len(report.failed)} failed, {len(report.skipped)} skipped."
-    show(rows | report.as_json(), sentence, as_json=as_json)
-    raise typer.Exit(1 if report.failed else 0)
+    facts |= Counter(outcome for outcome in outcomes if isinstance(outcome, str))
+    facts["failed"] = _told([outcome for outcome in outcomes if isinstance(outcome, SkippedRow)])
+    counts = f"{facts['created']} added, {facts['updated']} updated, {facts['unchanged']} unchanged"
+    sentence = f"{counts}, {len(facts['failed'])} failed, {len(facts['skipped'])} skipped."
+    show(facts, sentence, as_json=as_json)
+    raise typer.Exit(1 if facts["failed"] else 0)
 
 
-def _complain(rows: Sequence[SkippedRow]) -> None:
+async def _register(temporal: TemporalGateway, account_id: str, row: ImportRow) -> str | SkippedRow:
+    """Register a row; whether it was ``created``, ``updated`` or ``unchanged``, or why it failed."""
+    wanted = row.registration(new_registration_id(), account_id)
+    try:
+        saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)
+    except RunFailedError as error:
+        return SkippedRow(number=row.number, sentence=refusal_named(error.code, error.detail).sentence)
+    return "created" if saved.created else "updated" if saved.changed else "unchanged"
+
+
+def _told(rows: Sequence[SkippedRow]) -> list[dict[str, Any]]:
+    """Tell people about bad rows on standard error; returns the rows as the JSON has them."""
     for row in rows:
         typer.echo(f"row {row.number}: {row.sentence}", err=True)
-
-
-async def _register(
-    settings: Settings, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int, on_row: Callable[[], None]
-) -> ImportReport:
-    """Register every row, so many at a time; one that fails does not hold up the others."""
-    temporal = await TemporalGateway.connect(settings.temporal)
-    report, slots = ImportReport(), asyncio.Semaphore(concurrency)
-
-    async def register(row: ImportRow) -> None:
-        wanted = row.registration(new_registration_id(), str(account_id))
-        async with slots:
-            try:
-                saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)
-                report.created += saved.created
-                report.updated += saved.changed and not saved.created
-                report.unchanged += not (saved.created or saved.changed)
-            except RunFailedError as error:
-                sentence = refusal_named(error.code, error.detail).sentence
-                report.failed.append(SkippedRow(number=row.number, sentence=sentence))
-            on_row()
-
-    tasks = [asyncio.create_task(register(row)) for row in rows]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-    report.failed.sort(key=lambda row: row.number)
-    return report
+    return [{"row": row.number, "error": row.sentence} for row in rows]

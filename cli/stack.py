@@ -32,7 +32,7 @@ PROBE_SECONDS = 2.0
 
 PROBE_KEY = "probe"
 
-Check = Callable[[int], Awaitable[object]]  # takes the id of a part's process; raises while it does not do its work
+Check = Callable[[int], Awaitable[object]]  # takes the process id of a part; raises while the part does not do its work
 
 
 class NotPollingError(Exception):
@@ -50,10 +50,10 @@ def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
     store = S3ObjectStore(settings.object_store)
 
     async def object_store(_pid: int) -> None:
-        """It has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
+        """It has room, refuses requests without our key, has or makes the bucket, and keeps an object.
 
-        The first object of a new bucket takes a second, while the store makes room for it; better now than in the
-        first customer's request.
+        The store takes a second to write the first object of a new bucket: better now than in the first customer's
+        request.
         """
         await check_weed(data_dir, int(settings.object_store.endpoint.rpartition(":")[2]))
         await store.ensure_bucket()
@@ -76,7 +76,7 @@ def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
 
 
 def check_worker(settings: Settings, queue: str) -> Check:
-    """This very process polls the queue: the identity of a poller begins with its process id."""
+    """Checks that this process polls the queue: the identity of a poller begins with its process id."""
 
     async def check(pid: int) -> None:
         temporal = await TemporalGateway.connect(settings.temporal)
@@ -113,7 +113,7 @@ def up(
     if detach:
         start_detached()
         return
-    # Here, for it loads all of the database's parts, and who asks how the stack is needs none of them.
+    # Here, because it loads the database's modules, which `tryon status` does not need.
     from cli.embedded import EmbeddedStack
 
     configure_logs(LogSettings(format="text", level="warning"), "up")
@@ -135,7 +135,8 @@ def start_detached() -> StackRecord:
     (data_dir / "logs").mkdir(parents=True, exist_ok=True)
     log_file = data_dir / "logs" / UP_LOG
     log_file.unlink(missing_ok=True)
-    # Appended to, so that it can be emptied under way; read by a handle of its own, should another `up` make a new one.
+    # Opened to append, so that it can be emptied while it is written. It is read through a second handle, because
+    # another `up` may replace the file.
     with log_file.open("ab") as log, log_file.open() as words:
         process = subprocess.Popen(
             [sys.executable, "-m", "cli.main", "up"],
@@ -203,7 +204,7 @@ async def _states(record: StackRecord) -> dict[str, str]:
             return "not running"
         try:
             await asyncio.wait_for(checks[name](identity.pid), 5.0)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the part is not healthy
+        except Exception as error:  # noqa: BLE001  # any error means that the part is not healthy
             return f"not healthy: {type(error).__name__} {error}"[:200]
         return HEALTHY
 

@@ -58,7 +58,7 @@ class Studio:
         return Person(photo, person_map, round(1000 * (time.monotonic() - began)))
 
     def map_of(self, photo: Picture) -> PersonMap:
-        """Find the person in a picture, which may be a result as well.
+        """Find the person in a photo or in a result.
 
         Raises:
             EngineError: There is nobody in it, or several people.

@@ -10,17 +10,15 @@ import typer
 
 from api.administration import watermarks
 from cli.answers import AsJson, fail, show
-from cli.database import AccountName, account_named, reading, transaction
-from domain.errors import TryOnError, say_limits, sentence_of
+from cli.service import AccountName, Service, account_named
+from domain.errors import TryOnError, sentence_of
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
 from gateway.calls import TemporalAwayError
-from gateway.temporal import TemporalGateway
 from imaging.decode import decode_image
 from imaging.errors import ImageError
-from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
-from runtime.settings import Settings, load_settings
-from workflows.contracts import SetWatermarkInput, WatermarkSetting
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.contracts import SetWatermarkInput
 
 app = typer.Typer(no_args_is_help=True, help="An account's logo on its results.")
 
@@ -28,7 +26,7 @@ app = typer.Typer(no_args_is_help=True, help="An account's logo on its results."
 @app.command("show")
 def show_setting(account: AccountName, as_json: AsJson = False) -> None:
     """Show whether results of an account carry a logo, and which."""
-    watermark = _watermark_of(load_settings(), account)
+    watermark = _watermark_of(Service(), account)
     if watermark is None:
         show({"enabled": False, "logoUrl": None}, "There is no logo yet.", as_json=as_json)
         return
@@ -51,27 +49,22 @@ def set_logo(
     as_json: AsJson = False,
 ) -> None:
     """Fetch a logo, keep a copy, and put it on results. Needs Temporal and the CPU worker."""
-    settings = load_settings()
-    say_limits(settings.images.limits(), settings.images.logo_limits())
-    with reading(settings) as session:
+    service = Service()
+    with service.reading() as session:
         account_id = account_named(session, account)
     try:
         watermarks.check_logo_url(logo)
     except TryOnError as error:
         fail(error.sentence)
     wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo, enabled=not off)
-
-    async def fetch() -> WatermarkSetting:
-        return await (await TemporalGateway.connect(settings.temporal)).set_watermark(wanted)
-
     try:
-        setting = asyncio.run(fetch())
+        setting = service.ask_temporal(lambda temporal: temporal.set_watermark(wanted))
     except TryOnError as error:
         fail(f"{error.sentence} What was set before stays as it was.")
     except TemporalAwayError as error:
         fail(f"Temporal cannot be reached: {error}")
     width, height = setting.logo.width, setting.logo.height
-    widest = watermarks.widest_sharp_picture(width, settings.images)
+    widest = watermarks.widest_sharp_picture(width, service.settings.images)
     show(
         setting.model_dump(mode="json", by_alias=True),
         f"Fetched a logo of {width} x {height} pixels; it is {_state(setting.enabled)}.",
@@ -93,7 +86,7 @@ def switch_off(account: AccountName) -> None:
 
 
 def _switch(account: str, *, enabled: bool) -> None:
-    with transaction(load_settings()) as session:
+    with Service().transaction() as session:
         switch_watermark(session, account_id=account_named(session, account), enabled=enabled)
     typer.echo(f"The watermark is {_state(enabled)}.")
 
@@ -101,15 +94,15 @@ def _switch(account: str, *, enabled: bool) -> None:
 @app.command("remove")
 def remove(account: AccountName) -> None:
     """Forget the setting and delete the logo."""
-    settings = load_settings()
-    with transaction(settings) as session:
+    service = Service()
+    with service.transaction() as session:
         removed = remove_watermark(session, account_id=account_named(session, account))
     if removed is None:
         typer.echo("There was no logo.")
         return
     key = watermarks.key_of(removed)
     try:
-        asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(key))
+        asyncio.run(service.store.delete_prefix(key))
     except ObjectStoreUnavailableError:
         fail(
             f"The setting is gone, but the object store is away: delete {key} there, or set a logo again, "
@@ -125,18 +118,18 @@ def preview(
     out: Annotated[Path, typer.Argument(help="The JPEG to write.")],
 ) -> None:
     """Put the stored logo on a picture of your own, to see how it will look."""
-    settings = load_settings()
-    say_limits(settings.images.limits(), settings.images.logo_limits())
-    watermark = _watermark_of(settings, account)
+    service = Service()
+    images = service.settings.images
+    watermark = _watermark_of(service, account)
     if watermark is None:
         fail("There is no logo yet: tryon watermark set --logo https://…")
     try:
-        picture = decode_image(photo.read_bytes(), settings.images.limits())
+        picture = decode_image(photo.read_bytes(), images.limits())
     except ImageError as error:
         fail(sentence_of(error.code))
     try:
-        logo = asyncio.run(watermarks.read_logo(S3ObjectStore(settings.object_store), watermark))
-        jpeg = watermarks.stamped_jpeg(picture, logo, settings.images)
+        logo = asyncio.run(watermarks.read_logo(service.store, watermark))
+        jpeg = watermarks.stamped_jpeg(picture, logo, images)
     except (ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
         fail(f"The logo cannot be read: {error}")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -144,8 +137,8 @@ def preview(
     typer.echo(f"Wrote {out}. The watermark is {_state(watermark.enabled)}.")
 
 
-def _watermark_of(settings: Settings, account: str) -> Watermark | None:
-    with reading(settings) as session:
+def _watermark_of(service: Service, account: str) -> Watermark | None:
+    with service.reading() as session:
         return find_watermark(session, account_id=account_named(session, account))
 
 

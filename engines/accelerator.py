@@ -1,4 +1,4 @@
-"""The device that a network computes on: found by its name, what its failures mean, and how full it is."""
+"""The device that a network computes on: finding it by name, understanding its errors, and reading its memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from engines.base import DeviceBroken, DeviceOutOfMemory, EngineUnavailable
 
 _OUT_OF_MEMORY = re.compile(r"out of memory|ALLOC(ATION)?_FAILED|[Ff]ailed to allocate memory|valid cuDNN algorithm")
-"""How CUDA and its libraries say that memory did not suffice. cuDNN finds no algorithm at all where none of them gets
-the memory that it wants for its work."""
+"""Parts of the messages by which CUDA and its libraries report that memory ran out. cuDNN reports that it finds no
+algorithm when no algorithm gets the memory it needs."""
 
 _OF_THE_DEVICE = re.compile(r"\bCUDA\b|cublas|cudnn", re.IGNORECASE)
-"""Written small, ``cuda:0`` is the name of a device, and the sentence is about a mistake in the code."""
+"""In lower case, ``cuda:0`` is the name of a device, and the message is about a mistake in the code."""
 
 _A_DEVICES_NAME = re.compile(r"\bcuda(:\d+)?\b")
 
@@ -46,15 +46,15 @@ def found_device(name: str, engine: str) -> torch.device:
 
 
 def device_failure(error: Exception, device: str) -> DeviceOutOfMemory | DeviceBroken | None:
-    """What an error of a network says about its device; None where it says nothing and the fault lies elsewhere.
+    """The device error that an error of a network stands for; None if the device is not at fault.
 
-    The answer holds nothing of the error itself, whose traceback keeps tensors on the device alive.
+    The result does not refer to the original error, whose traceback keeps tensors on the device alive.
 
     Args:
         error: Raised by torch or by ONNX Runtime.
         device: Its name, for the sentence.
     """
-    # ONNX Runtime's errors are plain exceptions. What is not implemented for CUDA is a fault of ours.
+    # ONNX Runtime raises plain exceptions. An operator that is not implemented for CUDA is our mistake.
     of_libraries = isinstance(error, RuntimeError) or type(error).__module__.startswith("onnxruntime")
     if not of_libraries or isinstance(error, NotImplementedError):
         return None
@@ -74,7 +74,7 @@ def free_cached_memory(device: str) -> None:
 
 
 def memory_readings(device: torch.device | None) -> dict[str, float]:
-    """Bytes of a GPU that are allocated and that were so at most, by the names of `Engine.readings`; else nothing."""
+    """Allocated bytes of a GPU, now and at most, by the names of `Engine.readings`; empty for other devices."""
     if device is None or device.type != "cuda":
         return {}
     return {

@@ -1,4 +1,4 @@
-"""The protocol between the GPU worker and whatever draws the picture.
+"""The protocol between the GPU worker and the engines that draw pictures.
 
 An engine is set up once and renders many times; ``render`` mutates nothing that is shared. Pictures are
 ``uint8`` arrays of shape ``(height, width, 3)`` in sRGB, already turned upright. Errors that a customer can
@@ -46,8 +46,8 @@ ShouldStop: TypeAlias = Callable[[], bool]
 class Label(np.uint8, Enum):
     """What a pixel of the person photo shows. "Left" and "right" are never told apart here.
 
-    Of the type of the maps themselves: compared with Python's whole numbers they would be widened first, in ten times
-    the time.
+    The values have the type of the maps: NumPy would widen a map before it compares it with Python's integers, which
+    takes ten times as long.
     """
 
     BACKGROUND = 0
@@ -145,7 +145,7 @@ class Garment:
         picture: The product photo, upright.
         category: Which part of the body it covers, as the caller said.
         hints: The caller's wishes, as they came; `engines.hint_sense` knows which of them make sense.
-        back_picture: A photo of its back, when there is one; of use where ``hints.view_angle`` is ``back``.
+        back_picture: A photo of its back, when there is one; used where ``hints.view_angle`` is ``back``.
     """
 
     picture: Picture
@@ -203,9 +203,9 @@ class PersonSegmenter(Protocol):
         """Load the models; called once before the worker polls."""
 
     def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
-        """The map of somebody in a picture that may as well show a garment alone; None where nobody surely is.
+        """The map of the person in a picture that may show a garment alone; None if it surely shows nobody.
 
-        The head may be missing, as shops show clothes.
+        The head may be cut off, as in pictures of shops.
 
         Raises:
             EngineError: Somebody is there, and ``several_people``, ``person_not_found`` or ``pose_not_usable``.
@@ -243,7 +243,7 @@ class Engine(Protocol):
         """Load what is needed; called once before the worker polls."""
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
-        """Draw the picture.
+        """Draw the person wearing the garments.
 
         Raises:
             EngineError: ``garment_not_recognised``, ``pose_not_usable`` and their like.

@@ -1,4 +1,4 @@
-"""Work done in a second thread while the first one goes on, where a render may use more than one."""
+"""Runs work in a second thread beside the first, where a render may use more than one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ T = TypeVar("T")
 
 @contextmanager
 def beside(work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Do a piece of work while the body of the ``with`` statement runs; NumPy and OpenCV let one another go on.
+    """Do a piece of work in a second thread while the body of the ``with`` statement runs.
 
-    With one thread for OpenCV it is done first. It is over when the statement is left.
+    NumPy and OpenCV let other threads run. If OpenCV has one thread only, the work is done before the body. It has
+    ended when the statement is left.
 
     Args:
         work: What to do; it may read what the body reads, and neither may change that.

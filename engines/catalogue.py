@@ -25,9 +25,9 @@ OFFERED: Mapping[str, Registration] = {name: each for name, each in ENGINES.item
 """Those for customers."""
 
 AUTOMATIC = ("klein", "warp")
-"""What ``auto`` stands for: the first of these that can be set up here; the last one can everywhere."""
+"""``auto`` stands for the first of these that can be set up here; the last one can be set up everywhere."""
 
 
 def nameable(route: str) -> set[str]:
-    """Engines that a route may name: those for customers, and one for tests where it stands alone."""
+    """The engines that a route may name: those for customers, and a test engine if it is the only one named."""
     return {*OFFERED, *({route.strip()} & ENGINES.keys())}

@@ -1,4 +1,4 @@
-"""Sums and products over the three colour channels; along so short an axis NumPy's own are several times slower."""
+"""Sums and products over the three colour channels; NumPy's own are several times slower along such a short axis."""
 
 from __future__ import annotations
 

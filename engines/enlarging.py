@@ -1,4 +1,4 @@
-"""From the size at which a picture is drawn to the size of its photo, and into the photo."""
+"""Enlarges a drawn picture to the size of its photo, and blends it into the photo."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SHARPENED_DETAIL, SHARPENING = 0.6, 0.7
 """Size, in pixels before enlarging, and strength of the detail that is sharpened afterwards."""
 
 BAND_ROWS = 256
-"""Rows that are blended at a time: a camera's photo in floats would take more memory than all the rest of a render."""
+"""Rows blended at a time: a whole camera photo in floats would take more memory than the rest of a render."""
 
 
 def enlarged_sharply(picture: Picture, width: int, height: int) -> Picture:
-    """A picture at another size, with the contrast of fine detail that enlarging takes away put back.
+    """Resize a picture, and restore the contrast of fine detail that enlarging takes away.
 
     Args:
         picture: ``(h, w, 3)``.
@@ -32,7 +32,7 @@ def enlarged_sharply(picture: Picture, width: int, height: int) -> Picture:
 
 
 def laid_over(photo: Picture, picture: Picture, share: NDArray[np.float32]) -> Picture:
-    """The picture as far as its share goes, and the photo, to the last bit, where that is 0.
+    """Blend the picture into the photo; where the share is 0, the photo's pixels stay bit-identical.
 
     Args:
         photo: ``(H, W, 3)``.

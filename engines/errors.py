@@ -1,4 +1,4 @@
-"""What can become of a render besides a picture."""
+"""The ways in which a render can end without a picture."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class EngineError(Exception):
 
     Attributes:
         code: An entry of the error catalogue, e.g. ``person_not_found``.
-        advice: What whoever chose the pictures can do about it, as a sentence of at most 200 characters that is safe to
-            show and holds no internals; empty where nothing is better than what the catalogue says.
-        garment: The very one of the request's garments that was not recognised, where one was not.
+        advice: What the customer can do about it: a sentence of at most 200 characters that is safe to show and holds
+            no internals; empty if the catalogue's own advice is as good.
+        garment: The garment of the request that was not recognised, if that is the error.
 
     Args:
         code: As above.
-        detail: What was found, for whoever looks into it.
+        detail: What was found, for the person who investigates it.
         advice: As above.
     """
 
@@ -30,7 +30,7 @@ class EngineError(Exception):
 
 @contextmanager
 def blamed_on(garment: object) -> Iterator[None]:
-    """Say of a garment that is not recognised within that it is this one."""
+    """Name this garment in an error that is raised inside because a garment is not recognised."""
     try:
         yield
     except EngineError as error:
@@ -48,11 +48,11 @@ class DeviceOutOfMemory(Exception):
 
 
 class DeviceBroken(Exception):
-    """The device answers with errors alone, or not at all; the process has to be started anew."""
+    """The device gives only errors or no answer; the process has to be restarted."""
 
 
 class RenderStopped(Exception):
-    """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
+    """`Engine.render` was stopped by ``should_stop``; the job runs again elsewhere."""
 
 
 def first_line(error: Exception) -> str:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from engines.channels import on_channels
 
 LEAST_WEIGHT = 1e-3
-"""Bounds what sums of colours are divided by."""
+"""The least divisor of sums of colours."""
 
 KNOWN_ENOUGH = 0.02
-"""Weight from which a pyramid level's own colour counts; below it the coarser level speaks alone."""
+"""Weight from which a pyramid level's own colour counts; below it only the coarser level counts."""
 
 COARSENESSES, RELAXATIONS = (8, 4, 2, 1), 40
-"""Factors by which holes are made smaller while they are relaxed, and how often each of these is smoothed."""
+"""Factors by which holes are reduced for relaxation, and the number of smoothing steps at each."""
 
 
 def reduced(
@@ -43,7 +43,7 @@ def reduced(
 def carried_out(
     colour: NDArray[np.float32], known: NDArray[np.float32], reach: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """A picture blurred without what is not known of it, so that known colours are carried out beyond their edge.
+    """A picture blurred over its known pixels only, so that known colours spread beyond their edge.
 
     Args:
         colour: ``(height, width, channels)`` float32.
@@ -86,7 +86,7 @@ def push_pull(colour: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArr
 
 
 def relaxed(colour: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Holes drawn like a membrane between their rims, so that no step shows where a hole begins.
+    """Fill holes like a membrane between their rims, so that no step shows where a hole begins.
 
     Args:
         colour: ``(height, width, channels)``, in the holes a first guess.

@@ -1,7 +1,7 @@
-"""What networks are shown of pictures.
+"""Draws pictures into the frames that networks see.
 
-Matrices go from pixels to pixels, whose centres have whole numbers: half a pixel too far to one side, and a mirrored
-picture is another one.
+Matrices map pixels to pixels whose centres have integer coordinates: an error of half a pixel would make a mirrored
+picture a different one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 
 _SHARP = 0.7
-"""Scale above which a warp alone skips no pixels; below it, pixels are averaged before."""
+"""Scale above which a warp alone skips no pixels; below it, pixels are averaged first."""
 
 
 def centred(scale: float, middle: tuple[float, float], size: tuple[int, int]) -> Matrix:

@@ -193,19 +193,19 @@ COMPOUNDS = {
 """Last parts of words written in one, e.g. *Sommerkleid*, *Lederjacke*, *maxiskirt*."""
 
 NO_KIND = "top, set, outfit, co ord"
-"""Nouns too wide for a kind; a *denim top* is no pair of jeans."""
+"""Nouns that are too general for a kind; a *denim top* is not a pair of jeans."""
 
 MODIFIERS = "denim, cargo, corduroys, khakis, wrap, short, flannel, oxford, chambray"
-"""Names that count only where no other word follows: a *denim kimono* is no pair of jeans."""
+"""Names that count only where no other word follows: a *denim kimono* is not a pair of jeans."""
 
 DETAILS = "short sleeve, short sleeved, pull on, shirt collar"
-"""What sounds like a garment and is a part of one."""
+"""Words that sound like a garment and name a part of one."""
 
 PREPOSITIONS = (
     "with, without, in, for, from, of, by, mit, ohne, aus, fur, fuer, avec, sans, en, de, pour, con, sin, para, "
     "di, da, per"
 )
-"""What follows one of these describes the garment named before."""
+"""The words after one of these describe the garment named before it."""
 
 CONJUNCTIONS = "and, und, et, or, oder, ou"
-"""Part two names; the last one that is known counts."""
+"""Words between two names; the last known name counts."""

@@ -1,4 +1,4 @@
-"""Which hints make sense for a garment, whatever engine draws it, where each ends up, and in which order to dress."""
+"""Which hints make sense for a garment in every engine, what became of each, and the order of dressing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Refusal: TypeAlias = Callable[[Garment, str], str | None]
 
 TOGETHER = (("garment_state",), ("view_angle", "back_picture"), ("tuck_state",), ("size", "customer_size"), ("kind",))
 LEFT_OUT_TOGETHER = (*TOGETHER, *((name,) for name in HINT_NAMES if name not in {*chain(*TOGETHER)}))
-"""Hints that say something only together, those that ask most of a picture first."""
+"""Hints that mean something only together; the most demanding ones come first."""
 
 _LEFT_OUT = "No usable picture came out with it, so the garment is drawn as without it."
 _NOT_FOLLOWED = "This engine draws the same with and without it."
@@ -57,7 +57,7 @@ def _pointless_sizes(hints: Hints) -> dict[str, str]:
 
 
 def sensible_hints(garment: Garment) -> Hints:
-    """The hints without those that make no sense for the garment: what an engine goes by."""
+    """The hints that an engine follows: without those that make no sense for the garment."""
     none: dict[str, Any] = dict.fromkeys(pointless_hints(garment).keys() - {"back_picture"})
     if "size" in none:
         none["fit"] = None
@@ -67,7 +67,7 @@ def sensible_hints(garment: Garment) -> Hints:
 def with_fewer_hints(
     garments: Sequence[Garment], honoured: frozenset[str], blamed: object
 ) -> Iterator[Sequence[Garment]]:
-    """What to draw where nothing could be drawn with the hints of a request.
+    """The garments to draw instead, if the hints of a request made the drawing fail.
 
     Args:
         garments: Of the request.

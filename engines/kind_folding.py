@@ -79,7 +79,7 @@ def _without_accents(text: str) -> str:
 
 
 def _singular(word: str) -> str:
-    """A word without the s of a plural; both the table and the text go through here, so it need not be English."""
+    """A word without a plural s; the table and the text are folded alike, so the word need not be English."""
     if len(word) > 3 and word.endswith("sses"):
         return word[:-2]
     return word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word

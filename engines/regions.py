@@ -27,7 +27,7 @@ def eroded(mask: BoolMask, radius: int) -> BoolMask:
     if radius <= LARGEST_DISK:
         return cv2.erode(_as_numbers(mask), disk(radius)).view(np.bool_)
     left = mask.copy()
-    # Beside a mask there is a pixel outside it, and none farther away is nearer; far from what is outside, all is left.
+    # A pixel outside the mask limits its neighbours only; far from all such pixels the whole mask is left.
     window = _shared(window_of(mask, 1), window_of(~mask, radius))
     if mask[window].size:
         left[window] = ~_within(~mask[window], radius)

@@ -1,4 +1,4 @@
-"""What an engine says of itself, so that nothing else has to know its name. Nothing heavy is imported here."""
+"""What an engine declares about itself, so that no other module names it. Nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _folder(value: Path) -> Path:
         is_folder = S_ISDIR(value.stat().st_mode)
     except (FileNotFoundError, PermissionError):
         return value
-    except (OSError, ValueError):  # no path at all, or one that leads through a file
+    except (OSError, ValueError):  # not a path, or a path through a file
         is_folder = False
     if not is_folder:
         raise ValueError("a folder, and this is none")

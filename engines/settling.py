@@ -1,4 +1,4 @@
-"""Rough masks settled at the edges and by the colours of a picture, as those of people and of garments are.
+"""Settles rough masks, of people and of garments, at the edges and by the colours of a picture.
 
 The guided filter is that of He, Sun and Tang, "Guided Image Filtering", IEEE TPAMI 2013; its enlargement is "Fast
 Guided Filter", 2015: the filter's two coefficients are computed small and applied to the large guide.
@@ -22,7 +22,7 @@ _LIGHTNESS_BINS, _CHROMA_BINS, _BIN = 20, 32, 5.0
 """The histogram's cells are cubes of 5 CIELAB units; chroma reaches from -80 to 80."""
 
 _UNIFORM = 1.0 / (100.0 * 160.0 * 160.0)
-"""Density of a colour about which nothing is known."""
+"""Density of a colour that was not seen."""
 
 LOG_UNIFORM = float(np.log(_UNIFORM))
 
@@ -33,7 +33,7 @@ _LEAST_SPREAD = 2.0
 """Least standard deviation of a surface around its local mean, in CIELAB units."""
 
 _COARSE = 4
-"""How much smaller what changes slowly over the photo is drawn."""
+"""Factor by which maps that change slowly over the photo are computed smaller."""
 
 _UNSEEN_COLOUR = 0.05
 """Share of a thing's colours that its sure part does not show."""
@@ -97,7 +97,7 @@ def colour_odds(lab: Floats, cells: NDArray[np.intp], sure: Region, surely_not: 
         surely_not: Pixels that are ground.
     """
     thing = log_density(histogram(cells, sure), cells, _UNSEEN_COLOUR)
-    # A shirt of one colour is as narrow as the wall beside it, which the whole thing's colours are not.
+    # A plain shirt has as few colours as the wall beside it; the colours of the whole person do not show that.
     np.maximum(thing, log_density_nearby(lab, sure), out=thing)
     return np.asarray(thing - log_density_nearby(lab, surely_not))
 
@@ -159,7 +159,7 @@ def _colours_nearby(lab: Floats, region: Region) -> tuple[Floats, Floats]:
     )
     total = np.full(weight.shape, 1e-6, np.float32)
     mean, square = np.zeros_like(weighted), np.zeros_like(weighted)
-    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # what is near first, the far where there is none
+    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # near ground first, then farther ground
         window = (2 * int(reach * max(weight.shape)) + 1,) * 2
         total += say * _box(weight, window)
         mean += say * _box(weighted, window)

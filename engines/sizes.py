@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 NOT_ONE_SYSTEM = "size and customerSize are not in one system"
-"""Why there is no fit for two sizes that were both given."""
+"""Why two given sizes cannot be compared."""
 
 
 class SizeSystem(StrEnum):
@@ -102,7 +102,7 @@ def fit_of(size: str | None, customer_size: str | None) -> Fit | None:
     """How a garment of one size fits a customer who wears another one.
 
     Returns:
-        None where the two are not in one system. What comes in one size fits as it is meant to.
+        None where the two are not in one system. A garment that comes in one size counts as fitting.
     """
     garment, customer = parse_size(size), parse_size(customer_size)
     if garment is None or customer is None:

@@ -41,7 +41,7 @@ def measure(
         settled(device)
         made = network()
         if compile_blocks:
-            made.compile_repeated_blocks()  # type: ignore[no-untyped-call]  # diffusers is untyped
+            made.compile_repeated_blocks(dynamic=True)  # type: ignore[no-untyped-call]  # diffusers is untyped
         name = "compiled" if compile_blocks else "as it is"
         alone = 0.0
         for count in batches:

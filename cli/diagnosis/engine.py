@@ -1,21 +1,21 @@
 """The engine that a GPU worker with these settings would draw with: named rightly, allowed, and able to start here.
 
-No network is loaded in this process. Whether torch finds a GPU is asked of a process of its own, and only where an
-engine that needs one may be chosen.
+No network is loaded in this process. A process of its own finds out whether torch sees a GPU, and only if an engine
+that needs one may be chosen.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
-from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, in_one_line
 from engines.base import EngineUnavailable
 from engines.catalogue import AUTOMATIC, ENGINES, OFFERED, nameable
 from engines.licences import check_licence
 from engines.models import MODELS, ModelsMissing, model_path
-from engines.routes import AUTO, Route, parse_route
+from engines.routes import AUTO, parse_route
 from engines.weights.origin import info_of
 from engines.weights.verify import check_folder
 from runtime.settings import Settings
@@ -29,43 +29,41 @@ _ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device;
 MODEL_FILES = Subject("model files")
 WEIGHTS_OF_ENGINES = Subject("weights")
 
-ELSEWHERE = "if the GPU worker runs elsewhere, there; to leave it out here: tryon doctor --skip weights"
+LEAVE_OUT = "to leave it out here: tryon doctor --skip"
+ELSEWHERE = f"if the GPU worker runs elsewhere, there; {LEAVE_OUT} weights"
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
     """Choose as the GPU worker does."""
     settings = case.settings
     try:
-        route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
+        chosen = await chosen_engines(settings)
     except ValueError as error:
-        yield ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(OFFERED)}, or auto.")
-        yield LICENCE.skipped("no engine is chosen")
-        return
-    chosen = await resolved(route, settings)
-    for name in chosen.names:
-        yield await _standing(name, settings)
-    for name in chosen.names:
+        unknown = ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(OFFERED)}, or auto.")
+        raise Stop(unknown, "no engine is chosen", [LICENCE]) from None
+    for name in chosen:
+        failure = await _failure(name, settings) if ENGINES[name].weights else None
+        if failure is None:
+            yield ENGINE.ok(f"{name} ({settings.engine.engine})")
+        else:
+            yield ENGINE.error(failure, f"Where the GPU worker runs elsewhere, ask there; {LEAVE_OUT} engine")
+    for name in chosen:
         yield _licence(name, settings)
 
 
-async def resolved(route: Route, settings: Settings) -> Route:
-    """The route with ``auto`` replaced as a GPU worker on this machine would."""
+async def chosen_engines(settings: Settings) -> Sequence[str]:
+    """The engines of the settings, with ``auto`` replaced as a GPU worker on this machine would.
+
+    Raises:
+        ValueError: There is no such engine.
+    """
+    route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
     *better, best = AUTOMATIC
     for name in better if AUTO in route.names else ():
         if await _failure(name, settings) is None:
             best = name
             break
-    return route.with_auto(lambda: best)
-
-
-async def _standing(name: str, settings: Settings) -> Finding:
-    """Whether an engine could be set up here, as far as can be told without loading it."""
-    failure = await _failure(name, settings) if ENGINES[name].weights else None
-    if failure is None:
-        return ENGINE.ok(f"{name} ({settings.engine.engine})")
-    return ENGINE.error(
-        failure, "Where the GPU worker runs elsewhere, ask there; to leave it out here: tryon doctor --skip engine"
-    )
+    return route.with_auto(lambda: best).names
 
 
 async def _failure(name: str, settings: Settings) -> str | None:
@@ -108,7 +106,7 @@ def _licence(name: str, settings: Settings) -> Finding:
 
 
 async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
-    """Small files are always read; gigabytes of weights only on request, else their lengths have to do."""
+    """Small files are always read, gigabytes of weights only on request; otherwise their lengths are compared."""
     folder = case.settings.engine.models_dir
     try:
         for name in MODELS:
@@ -118,24 +116,19 @@ async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
     else:
         yield MODEL_FILES.ok(f"{len(MODELS)} in {folder}, SHA-256 verified")
     try:
-        route = await resolved(
-            parse_route(case.settings.engine.engine, nameable(case.settings.engine.engine)), case.settings
-        )
+        chosen = await chosen_engines(case.settings)
     except ValueError:
         yield WEIGHTS_OF_ENGINES.skipped("no engine is chosen")
         return
-    generative = [name for name in route.names if ENGINES[name].weights]
+    generative = [name for name in chosen if ENGINES[name].weights]
     if not generative:
-        yield WEIGHTS_OF_ENGINES.skipped(f"{', '.join(route.names)} has none besides the model files")
-    for name in generative:
-        yield await _weights(case, name)
-
-
-async def _weights(case: Case, name: str) -> Finding:
-    folder = weights_of(name, case.settings)
-    try:
-        files = await asyncio.to_thread(check_folder, folder, digests=case.weights)
-    except EngineUnavailable as error:
-        return WEIGHTS_OF_ENGINES.error(f"{name}: {error}", f"tryon engines fetch {name} ({ELSEWHERE})")
+        yield WEIGHTS_OF_ENGINES.skipped(f"{', '.join(chosen)} has none besides the model files")
     how = "SHA-256 verified" if case.weights else "lengths as their headers say; --weights compares SHA-256"
-    return WEIGHTS_OF_ENGINES.ok(f"{name}: {files} in {folder}, {how}")
+    for name in generative:
+        folder = weights_of(name, case.settings)
+        try:
+            files = await asyncio.to_thread(check_folder, folder, digests=case.weights)
+        except EngineUnavailable as error:
+            yield WEIGHTS_OF_ENGINES.error(f"{name}: {error}", f"tryon engines fetch {name} ({ELSEWHERE})")
+        else:
+            yield WEIGHTS_OF_ENGINES.ok(f"{name}: {files} in {folder}, {how}")

@@ -1,9 +1,9 @@
-"""What probes report, and what several of them judge by."""
+"""What probes report, and the words that several of them use."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Literal
 
 from runtime.settings import Settings
@@ -16,9 +16,9 @@ class Finding:
     """One line of a diagnosis.
 
     Attributes:
-        level: ``error`` for what keeps the service from its work, ``warning`` for what soon may, or may be meant so.
+        level: ``error`` if the service cannot do its work, ``warning`` if it soon may not, or if this may be intended.
         sentence: What was found; why nothing was looked at, if skipped.
-        remedy: What to do about it; a command where there is one. None for what is well or skipped.
+        remedy: What to do about it; a command where there is one. None if all is well, or skipped.
     """
 
     subject: str
@@ -44,6 +44,13 @@ class Subject:
 
     def error(self, sentence: str, remedy: str) -> Finding:
         return Finding(self.name, "error", sentence, remedy)
+
+
+class Stop(Exception):  # it ends a probe, and is no fault of the program
+    """A finding after which a probe can look no further: ``others`` are skipped for the reason."""
+
+    def __init__(self, finding: Finding, reason: str, others: Iterable[Subject]) -> None:
+        self.findings = (finding, *(subject.skipped(reason) for subject in others))
 
 
 @dataclass(frozen=True)
@@ -75,19 +82,3 @@ def in_one_line(error: BaseException, longest: int = 200) -> str:
 def counted(number: int, thing: str) -> str:
     """``1 job``, ``2 jobs``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-WORTH_A_WORD = timedelta(seconds=5)
-"""Deadlines, rates and expiry are reckoned by the clocks of several hosts; seconds do no harm yet."""
-
-TOO_FAR = timedelta(minutes=5)  # As long as a job may take. An S3 service refuses signatures that are 15 minutes off.
-
-
-def judged_clock(subject: Subject, theirs: datetime, before: datetime, after: datetime) -> Finding:
-    """How far a clock is from ours, which was read before and after it was asked."""
-    skew = theirs - (before + (after - before) / 2)
-    off = f"{abs(skew).total_seconds():.1f} s {'ahead of' if skew > timedelta(0) else 'behind'} this host's"
-    if abs(skew) < WORTH_A_WORD:
-        return subject.ok("agrees with this host's within seconds")
-    level = subject.error if abs(skew) >= TOO_FAR else subject.warning
-    return level(f"is {off}", "Keep every host's clock with NTP; look here with: timedatectl status")

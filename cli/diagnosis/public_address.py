@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
 from domain.access.keys import TEST
 from runtime.settings import IN_COMBO, IN_SINGLE
 
@@ -26,24 +26,23 @@ READY = Subject("readiness")
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
-SOON_DAYS = 14  # a certificate that is renewed by a program is renewed earlier than that
+SOON_DAYS = 14  # programs renew a certificate earlier than that
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 BODY = Subject("large bodies")
 
 ANNOUNCED_BELOW_CAP = 1
 CHUNK = b" " * 65_536
-PERMISSION_SECONDS = 3.0  # who does not know ``Expect`` says nothing; then the body is sent unasked
-ANSWER_SECONDS = 60.0  # a proxy that collects the body hands it on only when it has all of it
+PERMISSION_SECONDS = 3.0  # a server that does not know ``Expect`` says nothing; then the body is sent unasked
+ANSWER_SECONDS = 60.0  # a proxy that collects the body passes it on only when it is complete
 MIB = 1 << 20
 
 HOLD = Subject("held polls")
-SUBJECTS = (TLS, READY, BODY, HOLD)
 
 TEST_KEY_PREFIX = f"vto_{TEST}_"
 SLOW_PRODUCT = "test_slow"  # a test key's job with it takes a quarter of a minute and costs nothing
 CALL_SECONDS = 20.0
-AIR_SECONDS = 15.0  # a poll may take so much longer than it is held
+AIR_SECONDS = 15.0  # how much longer than it is held a poll may take
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -58,18 +57,13 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
             tls = _certificate(url, answer)
             await answer.aread()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        yield _unreachable(url, error)
-        for subject in SUBJECTS:
-            yield subject.skipped("the address does not answer")
-        return
+        raise Stop(_unreachable(url, error), "the address does not answer", (TLS, READY, BODY, HOLD)) from None
     yield ADDRESS.ok(f"{url} answers")
     yield tls
     ready = judged_readiness(answer)
-    yield ready
     if not _is_ours(answer):
-        for subject in (BODY, HOLD):
-            yield subject.skipped("something else than the API answers there")
-        return
+        raise Stop(ready, "something else than the API answers there", (BODY, HOLD))
+    yield ready
     for path, pictures in (("/api/v1/tryon", IN_SINGLE), ("/api/v1/tryon/combo", IN_COMBO)):
         yield await look_at_large_body(url, path, case.settings.images.body_cap(pictures), case.key)
     yield await look_at_held_poll(url, case.key, case.settings.jobs.longest_wait_seconds)
@@ -87,9 +81,9 @@ def _unreachable(url: str, error: Exception) -> Finding:
 
 def _certificate(url: str, answer: httpx.Response) -> Finding:
     address = urlsplit(url)
+    if address.scheme != "https" and address.hostname in LOOPBACK:
+        return TLS.skipped("this address does not leave the machine")
     if address.scheme != "https":
-        if address.hostname in LOOPBACK:
-            return TLS.skipped("this address does not leave the machine")
         return TLS.warning("photos and keys travel unencrypted", "Put a proxy with a certificate in front of the API.")
     connection = answer.extensions["network_stream"].get_extra_info("ssl_object")
     ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(connection.getpeercert()["notAfter"]), UTC)
@@ -150,7 +144,7 @@ async def look_at_large_body(url: str, path: str, cap: int, key: str | None) -> 
 
 
 def judged_body(path: str, size: int, answer: Answer, *, with_key: bool) -> Finding:
-    """Whose answer it is, and what it says of bodies of this size."""
+    """Who answered, and whether bodies of this size arrive."""
     large = f"{path}: a body of {size / MIB:.0f} MiB"
     if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and answer.code is None:
         return BODY.error(
@@ -187,7 +181,7 @@ async def post(url: str, path: str, size: int, key: str | None) -> Answer:
     tls = ssl.create_default_context() if address.scheme == "https" else None
     host = address.hostname or ""
     reader, writer = await asyncio.open_connection(host, address.port or (443 if tls else 80), ssl=tls)
-    # So that what was sent is sent, and nothing is left to be written when the connection is closed.
+    # Without a buffer, the count of sent bytes is exact, and nothing is left to write when the connection is closed.
     writer.transport.set_write_buffer_limits(0)
     answering = asyncio.create_task(_head_of(reader))
     try:
@@ -235,7 +229,7 @@ async def look_at_held_poll(url: str, key: str | None, longest_wait_seconds: int
     """Start a slow rehearsal and wait for it with one held poll."""
     if key is None or not key.startswith(TEST_KEY_PREFIX):
         return HOLD.skipped("--key-file with a test key tries one")
-    from api.dashboard.samples import PORTRAIT, picture_of  # here, for only this needs a person's picture
+    from api.dashboard.samples import PORTRAIT, picture_of  # here, because only this needs a person's picture
 
     portrait = "data:image/webp;base64," + base64.b64encode(picture_of(PORTRAIT)).decode()
     headers = {"Authorization": f"Bearer {key}"}

@@ -9,15 +9,10 @@ from datetime import UTC, datetime, timedelta
 from temporalio.api.enums.v1 import IndexedValueType, NamespaceState
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSystemInfoRequest
-from temporalio.client import (
-    Client,
-    ScheduleActionExecutionStartWorkflow,
-    ScheduleDescription,
-    WorkflowExecutionStatus,
-)
+from temporalio.client import Client, ScheduleActionExecutionStartWorkflow, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
 from gateway.calls import RunNotFoundError, TemporalAwayError, temporal_calls
 from gateway.queues import QUEUES, QueueState, queue_state
 from gateway.schedules import SCHEDULES, Scheduled
@@ -29,6 +24,9 @@ TEMPORAL = Subject("temporal")
 NAMESPACE = Subject("namespace")
 ATTRIBUTES = Subject("search attributes")
 RUNS = Subject("runs")
+SCHEDULE = Subject("schedules")
+QUEUE = Subject("queues")
+NEEDING_A_NAMESPACE = (ATTRIBUTES, RUNS, SCHEDULE, QUEUE)
 
 CONNECT_SECONDS = 5.0
 
@@ -39,19 +37,15 @@ STUCK_RUNS = (
 """Runs whose workflow task fails over and over, by the attribute that Temporal itself sets on them."""
 
 LEAST_RETENTION_HOURS = 24
-"""A closed run has to be kept for longer than its job may be looked at, and for questions on the next day."""
+"""A closed run has to be kept longer than its job can be polled, and for questions on the next day."""
 
-SCHEDULE = Subject("schedules")
-LATE_AFTER_ROUNDS = 3  # so many rounds without a run are no delay any more
+LATE_AFTER_ROUNDS = 3  # after so many rounds without a run a schedule has stopped
 
 ENDED_BADLY = (
     WorkflowExecutionStatus.FAILED,
     WorkflowExecutionStatus.TIMED_OUT,
     WorkflowExecutionStatus.TERMINATED,
 )
-
-QUEUE = Subject("queues")
-NEEDING_A_NAMESPACE = (ATTRIBUTES, RUNS, SCHEDULE, QUEUE)
 
 QUIET_AFTER = timedelta(seconds=75)
 """A poll is held for a minute. Temporal forgets a poller five minutes after its last one."""
@@ -60,7 +54,7 @@ LONG_WAIT = timedelta(minutes=1)  # a task that waits for longer says that there
 WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
 """The process that should poll a queue."""
 
-PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours and no customer does
+PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours, because no customer waits
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -72,30 +66,27 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         with temporal_calls():
             version = (await client.workflow_service.get_system_info(GetSystemInfoRequest())).server_version
     except (TimeoutError, TemporalAwayError) as error:
-        yield TEMPORAL.error(
+        away = TEMPORAL.error(
             f"{settings.address} does not answer: {in_one_line(error)}",
             "Look at TRYON_TEMPORAL_ADDRESS and whether the server runs: "
             f"temporal operator cluster health --address {settings.address}",
         )
-        for subject in (NAMESPACE, *NEEDING_A_NAMESPACE):
-            yield subject.skipped("Temporal does not answer")
-        return
+        raise Stop(away, "Temporal does not answer", (NAMESPACE, *NEEDING_A_NAMESPACE)) from None
     yield TEMPORAL.ok(f"{version} at {settings.address}")
     namespace = await _namespace(client, settings)
-    yield namespace
     if namespace.level == "error":
-        for subject in NEEDING_A_NAMESPACE:
-            yield subject.skipped("the namespace cannot be used")
-        return
+        raise Stop(namespace, "the namespace cannot be used", NEEDING_A_NAMESPACE)
+    yield namespace
     yield await _attributes(client, settings)
     yield await _runs(client, settings)
-    for part in (look_at_schedules(temporal, settings), look_at_queues(client)):
-        async for finding in part:
-            yield finding
+    for scheduled in SCHEDULES:
+        yield await judged_schedule(temporal, scheduled, settings)
+    for queue, kind in QUEUES:
+        yield judged_queue(await queue_state(client, queue, kind), datetime.now(UTC))
 
 
 def options_of(settings: TemporalSettings) -> str:
-    """What the `temporal` command is told of where to ask."""
+    """The options of the `temporal` command for this server and namespace."""
     return f"--address {settings.address} --namespace {settings.namespace}"
 
 
@@ -160,14 +151,9 @@ async def _attributes(client: Client, settings: TemporalSettings) -> Finding:
     return ATTRIBUTES.ok(", ".join(key.name for key in SEARCH_ATTRIBUTES))
 
 
-async def look_at_schedules(temporal: TemporalGateway, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
-    """One finding for each schedule of the code."""
-    for scheduled in SCHEDULES:
-        yield await _schedule(temporal, scheduled, f"{options_of(settings)} --schedule-id {scheduled.name}")
-
-
-async def _schedule(temporal: TemporalGateway, scheduled: Scheduled, options: str) -> Finding:
-    name = scheduled.name
+async def judged_schedule(temporal: TemporalGateway, scheduled: Scheduled, settings: TemporalSettings) -> Finding:
+    """Whether a schedule is there, is that of this version, and runs."""
+    name, options = scheduled.name, f"{options_of(settings)} --schedule-id {scheduled.name}"
     try:
         with temporal_calls():
             found = await temporal.client.get_schedule_handle(name).describe()
@@ -183,52 +169,41 @@ async def _schedule(temporal: TemporalGateway, scheduled: Scheduled, options: st
             f"{name} is not as this version has it", "Restart a CPU worker of the newest version; it updates them."
         )
     last = found.info.recent_actions[-1] if found.info.recent_actions else None
-    begun = last.started_at if last else found.info.created_at
-    silent = datetime.now(UTC) - begun
+    silent = datetime.now(UTC) - (last.started_at if last else found.info.created_at)
+    ago = f"{_length(silent)} ago"
     if silent > LATE_AFTER_ROUNDS * scheduled.every:
         return SCHEDULE.error(
-            f"{name} {'last ran' if last else 'has never run; it was made'} {_ago(silent)}, and runs every "
-            f"{_ago(scheduled.every, suffix='')}",
+            f"{name} {'last ran' if last else 'has never run; it was made'} {ago}, and runs every "
+            f"{_length(scheduled.every)}",
             f"temporal schedule trigger {options}; if no run begins, see Temporal's log",
         )
     if last is None:
         return SCHEDULE.ok(f"{name}: no run was due yet")
-    return await _last_run(temporal, scheduled, found, _ago(silent))
-
-
-async def _last_run(temporal: TemporalGateway, scheduled: Scheduled, found: ScheduleDescription, ago: str) -> Finding:
-    """How the last run of a schedule stands."""
-    action = found.info.recent_actions[-1].action
+    action = last.action
     if not isinstance(action, ScheduleActionExecutionStartWorkflow):
-        return SCHEDULE.ok(f"{scheduled.name}: last run {ago}")
+        return SCHEDULE.ok(f"{name}: last run {ago}")
     try:
         handle = temporal.client.get_workflow_handle(action.workflow_id, run_id=action.first_execution_run_id)
         with temporal_calls():
             run = await handle.describe()
     except RunNotFoundError:
-        return SCHEDULE.ok(f"{scheduled.name}: last run {ago}; it is not kept any more")
+        return SCHEDULE.ok(f"{name}: last run {ago}; it is not kept any more")
     status = run.status.name.lower() if run.status else "unknown"
     if run.status in ENDED_BADLY:
         return SCHEDULE.warning(
-            f"{scheduled.name}: last run {ago}, {status}",
+            f"{name}: last run {ago}, {status}",
             f"temporal workflow show --namespace {temporal.client.namespace} --workflow-id {action.workflow_id}",
         )
-    return SCHEDULE.ok(f"{scheduled.name}: last run {ago}, {status}")
+    return SCHEDULE.ok(f"{name}: last run {ago}, {status}")
 
 
-def _ago(length: timedelta, suffix: str = " ago") -> str:
+def _length(length: timedelta) -> str:
     """In the largest unit that says something."""
     seconds = length.total_seconds()
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= size:
-            return f"{seconds / size:.0f} {unit}{suffix}"
-    return f"{seconds:.0f} s{suffix}"
-
-
-async def look_at_queues(client: Client) -> AsyncGenerator[Finding, None]:
-    """One finding for each queue and kind of task."""
-    for queue, kind in QUEUES:
-        yield judged_queue(await queue_state(client, queue, kind), datetime.now(UTC))
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def judged_queue(found: QueueState, now: datetime) -> Finding:
@@ -239,13 +214,10 @@ def judged_queue(found: QueueState, now: datetime) -> Finding:
         judge = QUEUE.warning if found.queue in PATIENT else QUEUE.error
         return judge(f"nobody polls {name}{backlog}", f"Start a worker; its log says why it ends: {command}")
     newest = now - found.polled_at
-    polled = (
-        f"{name}: {counted(len(found.pollers), 'poller')}, the last one {newest.total_seconds():.0f} s ago{backlog}"
-    )
+    pollers = counted(len(found.pollers), "poller")
+    polled = f"{name}: {pollers}, the last one {newest.total_seconds():.0f} s ago{backlog}"
     if newest > QUIET_AFTER:
-        return QUEUE.warning(
-            polled, f"Its workers are gone, or all of them have their hands full; start one: {command}"
-        )
+        return QUEUE.warning(polled, f"Its workers are gone, or all of them are busy; start one: {command}")
     if found.waiting and found.oldest_seconds > LONG_WAIT.total_seconds() and found.queue not in PATIENT:
         return QUEUE.warning(f"{polled} for {found.oldest_seconds:.0f} s", f"Start more workers: {command}")
     return QUEUE.ok(polled)

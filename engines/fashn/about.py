@@ -16,7 +16,8 @@ MODEL = "fashn-ai/fashn-vton-1.5"
 POSES = "fashn-ai/DWPose"
 
 REVISION = "main"
-"""No commit of the weights could be looked up when this was written; what is fetched is in the folder's manifest."""
+"""The commit of the weights was not known when this was written; the folder's manifest names the one that was
+fetched."""
 
 MAX_GARMENTS = 4
 """In as many passes."""
@@ -35,7 +36,7 @@ FASHN = EngineInfo(
     trained=True,
     max_garments=MAX_GARMENTS,
     hints=HONOURED,
-    # The card that the publishers name for one picture at a time; batches need more. Not measured by this project.
+    # The memory that the publishers recommend for one picture at a time; batches need more. Not measured by us.
     memory_mb=8192,
 )
 

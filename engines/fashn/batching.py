@@ -1,4 +1,4 @@
-"""Calls that arrive together are drawn together, and know nothing of each other."""
+"""Draws calls that arrive together in one batch; the callers do not notice each other."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 Run: TypeAlias = Callable[[Sequence[Job], OnStep, ShouldStop], Sequence[Result | Exception]]
-"""Draws a batch: as many results as jobs, none of them None, and an exception in place of one that failed alone. Told
-to stop once every caller has left."""
+"""Draws a batch and returns one result per job, never None; an exception stands in place of a job that failed alone. It
+is told to stop once every caller has left."""
 
 WAIT = "wait"
-"""Name of the stage of a caller whose batch has nothing new to tell."""
+"""The stage that a caller is told while its batch reports nothing new."""
 
 BREATH_S = 0.5
-"""A waiting caller says so, and asks whether it should stop, at least that often."""
+"""A waiting caller reports this stage, and asks whether it should stop, at least this often."""
 
 STILL_S = 60.0
-"""Once the batch in work has not moved for so long, callers fall silent: what they wait for may never come, and only
-whoever hears nothing from them can tell."""
+"""After so long without progress in the running batch, callers stop reporting: the batch may hang, and only a missing
+heartbeat shows that."""
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class _Call(Generic[Job, Result]):
     Attributes:
         job: What is to be drawn.
         arrived: By the monotonic clock.
-        steps: Stages that its batch began and that it has not been told of.
+        steps: Stages that its batch began and that the caller has not reported yet.
         outcome: What it waits for.
         left: Whether it has gone.
     """
@@ -63,7 +63,7 @@ class MicroBatcher(Generic[Job, Result]):
         run: Draws a batch.
         most: Jobs in a batch at most.
         wait_s: How long the first job of a batch waits for others.
-        still_s: How long callers go on saying that they wait while the batch in work does not move.
+        still_s: How long callers go on reporting while the running batch makes no progress.
     """
 
     def __init__(self, run: Run[Job, Result], *, most: int, wait_s: float, still_s: float = STILL_S) -> None:
@@ -78,17 +78,17 @@ class MicroBatcher(Generic[Job, Result]):
         """By the monotonic clock; None while no batch is in work."""
 
     def submit(self, job: Job, on_step: OnStep, should_stop: ShouldStop) -> Result:
-        """Have one job drawn, together with whatever else is there.
+        """Have one job drawn, together with the other waiting jobs.
 
         Args:
             job: What to draw.
-            on_step: Called with the stages of the batch, and with `WAIT` at least every `BREATH_S` seconds as long as
-                the batch in work moves.
-            should_stop: Asked as often, even if it does not move.
+            on_step: Called with the stages of the batch, and with `WAIT` at least every `BREATH_S` seconds while the
+                running batch makes progress.
+            should_stop: Asked as often, even without progress.
 
         Raises:
             RenderStopped: ``should_stop`` said so; the others of the batch go on.
-            Exception: Whatever became of the batch, or of this job in it; no other caller raises the same object.
+            Exception: The batch failed, or this job in it; each caller raises an object of its own.
         """
         call: _Call[Job, Result] = _Call(job, time.monotonic())
         self._enter(call)
@@ -107,7 +107,7 @@ class MicroBatcher(Generic[Job, Result]):
     def _enter(self, call: _Call[Job, Result]) -> None:
         with self._changed:
             if not self._working:
-                # It waits for this lock. Started first, so that nothing has changed should it not start.
+                # The thread waits for this lock. It is started first, so that nothing has changed if it cannot start.
                 threading.Thread(target=self._work, name="fashn batches", daemon=True).start()
                 self._working = True
             self._waiting.append(call)
@@ -121,7 +121,7 @@ class MicroBatcher(Generic[Job, Result]):
             self._changed.notify_all()
 
     def _news(self, call: _Call[Job, Result]) -> list[str]:
-        """Wait for something to tell the caller; nothing once its outcome is there."""
+        """Wait for a stage to report to the caller; None once the outcome is there."""
         with self._changed:
             self._changed.wait_for(lambda: call.has_news, timeout=BREATH_S)
             steps = list(call.steps)
@@ -174,7 +174,7 @@ class MicroBatcher(Generic[Job, Result]):
 
 
 def _own(error: BaseException) -> BaseException:
-    """A copy for one caller: raised in several threads, one object would gather the tracebacks of all of them."""
+    """A copy for one caller: one object that is raised in several threads collects the tracebacks of all of them."""
     own = copy.copy(error).with_traceback(error.__traceback__)
     own.__cause__ = error.__cause__
     return own

@@ -1,4 +1,4 @@
-"""The network's weights on disk: looked at before anything is loaded, then put into diffusers' blocks."""
+"""The network's weights on disk: checked before anything is loaded, then put into diffusers' blocks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def check_weights(folder: Path) -> None:
 
 
 def full_size(*, device: torch.device, dtype: torch.dtype) -> FashnNetwork:
-    """The network at its published size with random weights: as fast and as large as the trained one, and blind.
+    """The network at its published size with random weights: as fast and as large as the trained one, but untrained.
 
     Args:
         device: Where it goes.

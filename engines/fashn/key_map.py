@@ -57,14 +57,14 @@ def rules(shape: NetworkShape) -> list[Rule]:
 
 
 def published_shapes(shape: NetworkShape, ours: Shapes) -> dict[str, tuple[int, ...]]:
-    """What a published file of a network must hold.
+    """The tensors that a published file of a network must hold.
 
     Args:
         shape: The size of the network.
         ours: Its own tensors.
 
     Raises:
-        ValueError: A rule names a tensor that the network has not, or the network has one that no rule names.
+        ValueError: A rule names a tensor that the network does not have, or no rule names one of its tensors.
     """
     expected: dict[str, tuple[int, ...]] = {}
     left = set(ours)

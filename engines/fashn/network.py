@@ -1,4 +1,4 @@
-"""The network: what velocity carries a noisy picture towards the person wearing the garment.
+"""The network: it predicts the velocity that carries a noisy picture towards the person wearing the garment.
 
 A rectified flow in pixels, made of diffusers' Flux blocks: patches of the person's picture and patches of the garment
 are two streams of tokens that attend to each other, first with weights of their own, then with common ones. The time
@@ -24,16 +24,16 @@ from torch import Tensor, nn
 from engines.fashn.shape import COLOURS, FULL_SIZE, POSE_CHANNELS, NetworkShape
 
 NO_CATEGORY = 0
-"""The class of the branch that is told nothing."""
+"""The category of the unconditional branch."""
 
 CATEGORIES = 4
 """No category, tops, bottoms, one-pieces."""
 
 TIME_CHANNELS = 256
-"""Sines and cosines that spell the time."""
+"""Number of sines and cosines that encode the time."""
 
 TIME_SCALE = 1000
-"""The time is spelled as if it ran to a thousand."""
+"""The time is scaled to this before it is encoded."""
 
 ROTATION_BASE = 10_000
 """Of the rotary positions."""
@@ -78,7 +78,7 @@ class Conditions:
         return Conditions(**{name: torch.cat(tensors) for name, tensors in named.items()})
 
     def with_null_branch(self) -> Conditions:
-        """Twice as many: these, and as many that say nothing, which is 0 everywhere and not black."""
+        """Twice as many: these, and as many unconditional ones, which are 0 everywhere and not black."""
         return self.each(lambda tensor: torch.cat([tensor, torch.zeros_like(tensor)]))
 
 
@@ -113,7 +113,7 @@ class FashnNetwork(ModelMixin):
         )
         self.norm_out = AdaLayerNormContinuous(size, size, elementwise_affine=False, eps=1e-6)
         self.proj_out = nn.Linear(size, shape.patch_values)
-        # Stood for left-out patches in training. Nothing reads it, but the published file holds it.
+        # Stood for masked patches in training. Nothing reads it, but the published file holds it.
         self.register_buffer("patch_mixer_token", torch.zeros(1, 1, shape.patch_values))
 
     def forward(self, noisy: Tensor, time: Tensor, conditions: Conditions) -> Tensor:

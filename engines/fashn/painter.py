@@ -42,7 +42,7 @@ GUIDANCE = 1.5
 
 BATCH_SIZE = 4
 BATCH_WAIT_S = 0.02
-"""Long against the time between jobs that arrive together, short against the seconds of a batch."""
+"""Long compared with the time between jobs that arrive together, short compared with a batch of several seconds."""
 
 _WARM_UP_STEPS = 2
 """One with guidance and one without, as every picture has them."""
@@ -88,7 +88,7 @@ class FashnPainter:
         self._threads = threads
         info = info_of(FASHN, ENGINE.licences, str(weights), revision=REVISION, device=device)
         self._info = replace(info, parallel=batch_size)
-        # A step at full size may take minutes on a CPU, which does not hang either.
+        # A step at full size may take minutes on a CPU, without any fault.
         still_s = math.inf if device == "cpu" else STILL_S
         self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(
             self._draw, most=batch_size, wait_s=batch_wait_s, still_s=still_s
@@ -108,7 +108,7 @@ class FashnPainter:
         return 1
 
     def setup(self) -> None:
-        """Load the weights and draw nothing once, so that the first customer does not wait for it.
+        """Load the weights and draw once for nobody, so that the first customer does not wait for it.
 
         Raises:
             EngineUnavailable: The device is missing, too small or cannot draw, or the weights are missing, corrupt or
@@ -119,10 +119,11 @@ class FashnPainter:
         try:
             network = load_network(self._weights, device=device, dtype=dtype)
             if self._compile:
-                network.compile_repeated_blocks()  # type: ignore[no-untyped-call]  # diffusers is untyped
+                # For every size of batch at once: torch gives up on a function that it had to compile eight times.
+                network.compile_repeated_blocks(dynamic=True)  # type: ignore[no-untyped-call]  # diffusers is untyped
             cuda_device = (device.index or 0) if device.type == "cuda" else None
             poses = PoseFinder(self._weights, cuda_device=cuda_device, threads=self._threads)
-            # On a CPU, whose memory is not counted here, one picture takes long enough.
+            # One picture on a CPU, which takes long enough; its memory needs no test.
             for count in sorted({1, self._batch_size} if device.type == "cuda" else {1}):
                 _warm_up(network, count, device)
         except (RuntimeError, ValueError, ImportError, EngineError) as error:
@@ -212,7 +213,7 @@ class FashnPainter:
             self._batches += 1  # one batch at a time
             self._pictures += len(jobs)
             return [each if each.isfinite().all() else EngineError("result_not_usable", _NOT_FINITE) for each in drawn]
-        # From here on the first error is forgotten: its traceback keeps the tensors on the device alive.
+        # The first error is dropped here: its traceback keeps the tensors on the device alive.
         if isinstance(failure, DeviceBroken):
             raise failure
         self.free_memory()

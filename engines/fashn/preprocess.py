@@ -1,4 +1,4 @@
-"""Pictures made as the network was trained to see them, and its pictures made into ours again."""
+"""Prepares pictures as the network was trained to see them, and converts its pictures back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fitted(picture: Picture, longest: int) -> Picture:
 
 
 def frame_for(height: int, width: int, frame: tuple[int, int]) -> Frame:
-    """Where a picture of that size lies in a frame once it fills it as far as its form allows.
+    """Where a picture of that size lies in a frame when it is scaled to fit.
 
     An odd pixel of padding goes to the right and to the bottom.
 

@@ -18,7 +18,7 @@ TIME_SHIFT = 1.5
 """How far the steps crowd towards noise; exponential shift of the published sampler."""
 
 UNGUIDED_STEPS = 1
-"""The last steps go without guidance, which would only sharpen noise there."""
+"""The last steps run without guidance, which would only sharpen noise there."""
 
 STEP = "denoise"
 """Name of the stage, told at every step."""
@@ -42,7 +42,7 @@ def schedule(steps: int) -> Any:
 
 
 def start_noise(seeds: Sequence[int], frame: tuple[int, int]) -> Tensor:
-    """What the pictures start from; each depends on its own seed alone, whatever the device and the company.
+    """The noise that the pictures start from; each depends only on its own seed, not on the device or on the batch.
 
     Args:
         seeds: One a picture.

@@ -1,4 +1,4 @@
-"""How large the network is: the published size, and whatever a checkpoint's own metadata say."""
+"""How large the network is: the published size, or the one in a checkpoint's metadata."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 MLP_RATIO = 4
-"""How much wider the hidden layers are; diffusers' two-stream block knows no other."""
+"""How much wider the hidden layers are; diffusers' two-stream block supports no other factor."""
 
 COLOURS = 3
 """Channels of a picture."""
@@ -16,8 +16,8 @@ POSE_CHANNELS = 1
 """Channels of a pose map."""
 
 _LARGEST, _DEEPEST, _LONGEST_SIDE = 100_000, 1_000, 4_096
-"""No length in a configuration is larger, no number of blocks, and no side of a picture in pixels: bounds against files
-made to exhaust the memory, since blocks are built and pictures are drawn before anything else is wrong."""
+"""The largest length, number of blocks and side of a picture in pixels that a configuration may have. They stop files
+that are made to exhaust the memory: blocks are built before any other check fails."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the network is shown: the person and one garment, made into tensors."""
+"""Makes the person and one garment into the tensors that the network takes."""
 
 from __future__ import annotations
 

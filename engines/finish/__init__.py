@@ -1,1 +1,1 @@
-"""After every engine: what it drew goes back into the photo, and is judged before anybody sees it."""
+"""The steps after every engine: its drawing is put back into the photo and judged."""

@@ -1,4 +1,4 @@
-"""By how much a whole painting is shifted and tinted against its photo; general editors do a little of both."""
+"""How much a whole painting is shifted and tinted against its photo; general editors do a little of both."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from engines.finish.views import Floats, View
 from engines.regions import BoolMask
 
 LEAST_SEEN = 0.03
-"""Share of the frame that has to lie outside the garments for anything to be measured there."""
+"""Least share of the frame that must lie outside the garments for a measurement."""
 
 ROUNDS = 2
-"""The shift is measured again after the first one was taken out, since the zone's own change disturbs it."""
+"""How often the shift is measured; again after the first was removed, since the change of the garments disturbs it."""
 
 MOST_SHIFT, MOST_CAST = 0.04, 16.0
-"""Share of the longer side, and Lab, beyond which a painting is another picture, not one that is shifted or tinted."""
+"""Shift, as a share of the longer side, and tint in Lab, beyond which a painting counts as another picture."""
 
 EXPLAINED, LARGEST_SHIFT = 0.9, 0.12
 """Taking a shift out has to leave less than this share of the difference; the largest that is one, as a share of the
@@ -26,7 +26,7 @@ longer side."""
 
 @dataclass(frozen=True)
 class Alignment:
-    """What has to be taken out of a painting before it is compared or pasted.
+    """The shift and tint to remove from a painting before it is compared or pasted.
 
     Attributes:
         right: Shift to the right in pixels of the view.
@@ -53,7 +53,7 @@ class Alignment:
         return Alignment(self.right * factor, self.down * factor, self.tint)
 
     def within_reason(self, longer_side: int) -> Alignment:
-        """Itself, or nothing where taking it out would only hide that this is another picture."""
+        """Itself, or no shift and no tint if removing them would only hide that this is another picture."""
         reasonable = self.shift <= MOST_SHIFT * longer_side and self.cast <= MOST_CAST
         return self if reasonable else Alignment(0.0, 0.0, np.zeros(3, dtype=np.float32))
 
@@ -73,8 +73,8 @@ def alignment_of(view: View, painting: Floats, outside: BoolMask) -> Alignment:
         return Alignment(0.0, 0.0, np.zeros(3, dtype=np.float32))
     right, down = _shift_between(view, painting, outside)
     moved = moved_back(painting, right, down)
-    # A flat wall looks the same wherever it is: a shift counts only where taking it out makes the pictures alike, and
-    # pictures that are shifted by more are other pictures, which other figures show.
+    # A flat wall looks the same at every shift, so a shift counts only if removing it makes the pictures alike.
+    # Pictures with a larger shift are other pictures, which other figures show.
     explained = _difference(view.photo, moved, outside) < EXPLAINED * _difference(view.photo, painting, outside)
     if not explained or np.hypot(right, down) > LARGEST_SHIFT * max(view.size):
         right, down, moved = 0.0, 0.0, painting
@@ -96,7 +96,7 @@ def _shift_between(view: View, painting: Floats, outside: BoolMask) -> tuple[flo
 
 
 def _difference(first: Floats, second: Floats, outside: BoolMask) -> float:
-    """Mean difference of the lightness, whatever its mean, outside the garments."""
+    """Mean absolute difference of the lightness outside the garments, after its mean is removed."""
     change = (first - second)[..., 0][outside]
     return float(np.abs(change - np.median(change)).mean())
 

@@ -1,4 +1,4 @@
-"""What is measured on every picture before anybody sees it, and how far each figure may go.
+"""The measurements of every finished picture, and their bounds.
 
 Every fault of generative networks that is known from the field has a figure: a picture that is blank, an echo of the
 photo, a new photo of somebody else, one that is shifted or tinted, and an outfit that lacks a garment.
@@ -50,20 +50,21 @@ class Bounds:
 
 
 LOWEST = frozenset({"contrast", "changed", "face", "colours"})
-"""Bounds that figures must reach; the others are not to be passed."""
+"""Bounds that figures must reach; the others must not be exceeded."""
 
 OUTSIDE_CHANGED = 12.0
 """Colour difference from which a pixel away from the garments shows something else."""
 
 BRIGHTEST, USUAL_BRIGHTEST = 0.98, 65.0
-"""Quantile of a photo's lightness that tells its light, and what it is at least in any usual one: in darker photos
-garments are as dark as all the rest."""
+"""Quantile of a photo's lightness that measures its light, and its least value in a usual photo: in darker photos
+garments are as dark as everything else."""
 
 ALREADY_WORN, UNTOUCHED = 0.6, 1.0
-"""Share of a garment's colours in the photo itself from which little change is no fault; less than this is one."""
+"""If the photo already shows the first share of a garment's colours, a small change is no fault; a change below the
+second is one."""
 
 MUCH_CHANGED = 100.0
-"""Recorded as the change where none was to be asked for."""
+"""The recorded change where no change was required."""
 
 LEAST_FACE = 16
 """Height and width, pixels of the view, of a face that can be compared."""
@@ -85,7 +86,7 @@ SURELY_SEEN = 0.6
 def measure(
     view: View, painting: Floats, garments: Sequence[Garment], swatches: Sequence[NDArray[np.uint8]]
 ) -> dict[str, float]:
-    """Every figure that can be had from the pictures alone.
+    """Every figure that the pictures alone give.
 
     Args:
         view: The photo.
@@ -94,7 +95,8 @@ def measure(
         swatches: Pixels of each garment, in the same order.
 
     Returns:
-        Name of a bound, with ``_2`` and so on for further garments, to figure. What cannot be measured is left out.
+        Name of a bound, with ``_2`` and so on for further garments, to figure. Figures that cannot be measured are left
+        out.
     """
     categories = {garment.category for garment in garments}
     outside = ~changeable(view, categories)
@@ -122,7 +124,7 @@ def measure(
 
 
 def pose_drift(view: View, landmarks: Floats) -> float:
-    """How far joints moved, in shoulder widths: the third quartile of those that are surely seen in both.
+    """How far joints moved, in shoulder widths: the third quartile of the joints that are surely seen in both pictures.
 
     Args:
         view: The photo.
@@ -137,7 +139,7 @@ def pose_drift(view: View, landmarks: Floats) -> float:
 
 
 def broken(figures: Mapping[str, float], bounds: Bounds) -> dict[str, float]:
-    """The figures that are out of bounds; none that is not a number passes."""
+    """The figures that are out of bounds; a NaN always is."""
     limits = {field.name: float(getattr(bounds, field.name)) for field in fields(bounds)}
 
     def is_in_bounds(name: str, figure: float) -> bool:
@@ -174,7 +176,7 @@ def _face_kept(view: View, painting: Floats) -> float | None:
     before, after = view.photo[window][..., 0], painting[window][..., 0]
     if min(before.shape) < LEAST_FACE:
         return None
-    # Pores and grain are no features of a face; what is around it, a hood or a collar may have changed.
+    # Pores and grain are no features of a face. Its surroundings, such as a hood or a collar, may have changed.
     first, second = (cv2.GaussianBlur(part, (0, 0), 1.5)[face[window]] for part in (before, after))
     if first.std() < 1.0:
         return None

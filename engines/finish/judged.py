@@ -1,4 +1,4 @@
-"""An engine whose pictures are measured before they are handed out, and that no hint makes fail."""
+"""An engine that measures its pictures before it returns them, and that does not fail because of a hint."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ ANOTHER_SEED = 1_000_003
 """Added to the seed for the second try."""
 
 SHOWN = ("contrast", "changed", "colours")
-"""How figures begin that the finished picture has to reach too."""
+"""Prefix of the figures that the finished picture has to reach too."""
 
 SAME_FACE = 0.9
-"""Correlation from which the face of the photo is surely in the picture."""
+"""Correlation from which the picture surely shows the photo's face."""
 
 NO_POSE = 10.0
-"""Recorded as the way that joints moved where shoulders or hips are not seen any more."""
+"""The recorded movement of joints where shoulders or hips are no longer seen."""
 
 
 class JudgedEngine:
     """Renders with an engine, measures the picture, and tries once more where a network can do it differently.
 
-    Where no picture comes out, the garments are drawn as without their hints: a hint is a wish, and never the reason
-    why a job fails.
+    If no picture comes out, the garments are drawn without their hints: a hint is a wish and never makes a job fail.
 
     Args:
         engine: Draws.
@@ -89,9 +88,10 @@ class JudgedEngine:
     def _with_fewer_hints(
         self, request: RenderRequest, error: EngineError, on_step: OnStep, should_stop: ShouldStop
     ) -> RenderResult | None:
-        """The request without the one hint that is to blame, else without any; None where no hint is.
+        """The request without the one hint that made it fail, else without any; None if hints are not the cause.
 
-        Which one it is is found by drawing. A network takes too long for that and leaves all of them out.
+        The hint is found by drawing without one at a time. A network is too slow for that, so it leaves all of them
+        out.
         """
         without_any = None
         for garments in with_fewer_hints(request.garments, self.info.hints, error.garment):
@@ -129,7 +129,7 @@ class JudgedEngine:
         view = view_of(request.person, request.person_map)
         figures = measure(view, seen_at(result.picture, view.size), request.garments, result.swatches)
         if result.painting is not None:
-            # What a network drew is judged whole; what is handed out has to show the garments as well.
+            # A network's whole painting is judged; the finished picture has to show the garments as well.
             painted = measure(view, seen_at(result.painting, view.size), request.garments, result.swatches)
             lowest = {name: min(figure, figures[name]) for name, figure in painted.items() if name.startswith(SHOWN)}
             figures = painted | lowest
@@ -146,7 +146,7 @@ class JudgedEngine:
         except EngineError as error:
             if error.code == "pose_not_usable":
                 return {"pose": NO_POSE}
-            # Now and then somebody is overlooked whose face is plainly there.
+            # The detector sometimes overlooks a person whose face is plainly there.
             overlooked = error.code == "person_not_found" and face > SAME_FACE
             return {} if overlooked else {"people_off_by": 1.0}
         # Heights compare as well as widths: a painting shows the frame of its photo.

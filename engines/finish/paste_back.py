@@ -1,7 +1,7 @@
-"""What a network drew of the garments, put into the photo at its own size; everything else stays the photo.
+"""Puts the garments of a network's painting into the photo at the photo's own size.
 
-General editors smooth faces, shift colours and shrink pictures. Only the region of the garments is taken from them, so
-that the customer stays the customer and a 12-megapixel photo keeps its 12 megapixels.
+General editors smooth faces, shift colours and shrink pictures. Only the region of the garments is taken from the
+painting, so the customer's face stays as it is and a 12-megapixel photo keeps its 12 megapixels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FEATHER = 0.008
 
 
 def paste_back(request: RenderRequest, painting: Picture) -> Picture:
-    """Take the garments from a painting and all else from the photo.
+    """Take the garments from a painting and everything else from the photo.
 
     Args:
         request: The photo, its map and the garments that were painted.
@@ -57,7 +57,7 @@ def _share(view: View, painting: Floats, zone: BoolMask, replaced: BoolMask) -> 
     """``(h, w)``, 0 to 1: how much of each pixel comes from the painting; 0 a fixed way from the garments."""
     change = differences(view.photo, painting)
     changed = closed(opened((change > CHANGED) & zone, SPECK), GAP) | replaced
-    # Hair and hands keep their own pixels unless the garment was drawn over them, as a high collar or a long sleeve is.
+    # Hair and hands keep their own pixels unless the garment was drawn over them, like a high collar or a long sleeve.
     guarded = labelled_as(view.labels, PROTECTED)
     redrawn = opened(change > REDRAWN, FEATURE)
     kept = guarded & ~reaching((guarded & redrawn) | (changed & ~guarded), changed & ~guarded)

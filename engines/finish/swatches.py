@@ -1,4 +1,4 @@
-"""The colours of a garment, and how much of them is to be seen where it ought to be."""
+"""The colours of a garment, and how much of them a region shows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from engines.regions import BoolMask
 Value = TypeVar("Value", np.uint8, np.float32)
 
 SWATCH_PIXELS = 2000
-"""Pixels that stand for a garment; more do not change its palette."""
+"""Pixels sampled from a garment; more of them do not change its palette."""
 
 PALETTE = 4
 """Colours of a palette: ground, print, seams and shade."""
 
 LIGHTNESS_WEIGHT = 0.5
-"""Lightness counts half: another light changes it far more than hue and chroma."""
+"""Weight of the lightness: a change of light changes it far more than hue and chroma."""
 
 SAME_COLOUR = 16.0
 """Distance, with lightness weighted, up to which a pixel shows a colour of the palette."""
@@ -53,8 +53,8 @@ def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats, light: float 
         return 0.0
     colours, weights = _palette(swatch_pixels)
     distances = np.stack([np.linalg.norm((region - light * colour) * _scale(), axis=1) for colour in colours])
-    # A pixel shows every colour that it is near to: those of a plain garment differ by a shade, and in another light
-    # one of them would be the nearest to all of its pixels.
+    # A pixel shows every colour that is near it. The colours of a plain garment differ by a shade only, and in another
+    # light one of them would be the nearest to all pixels.
     shares = (distances < SAME_COLOUR).mean(axis=1)
     return float((weights * np.minimum(1.0, shares / (SEEN_ENOUGH * weights))).sum())
 

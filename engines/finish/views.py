@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from engines.base import Mask, PersonMap, Picture
 
 LOOKED_AT_SIDE = 512
-"""Longer side, pixels, at which pictures are compared; noise and grain are gone there, and so is most of the cost."""
+"""Longer side, pixels, at which pictures are compared: without noise and grain, and cheaply."""
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class View:
-    """What of a job is compared.
+    """The parts of a job that are compared.
 
     Attributes:
         photo: ``(h, w, 3)`` CIE Lab of the photo, L 0 to 100.

@@ -1,4 +1,4 @@
-"""Where on a photo a garment may change something, whatever engine draws it."""
+"""The regions of a photo that a garment may change, for every engine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ WORN = {
     Category.LOWER_BODY: (Label.LOWER, Label.FULL, Label.LEGS),
     Category.FULL_BODY: (Label.UPPER, Label.LOWER, Label.FULL, Label.TORSO_SKIN),
 }
-"""What a garment takes the place of."""
+"""The labels that a garment replaces."""
 
 _REACHED = {
     Category.UPPER_BODY: (Label.NECK, Label.ARMS),
     Category.LOWER_BODY: (),
     Category.FULL_BODY: (Label.NECK, Label.ARMS, Label.LEGS),
 }
-"""What of the person a garment may cover besides."""
+"""Further labels of the person that a garment may cover."""
 
 ROOM = {Category.UPPER_BODY: 0.30, Category.LOWER_BODY: 0.30, Category.FULL_BODY: 0.40}
 """How far a garment may stand off the body, in shoulder widths."""
@@ -32,7 +32,7 @@ BELOW_HIPS, ABOVE_HIPS = 0.9, 0.35
 """How far tops hang down from the hips and trousers reach up, in lengths of the torso."""
 
 LEAST_SHOWN = 0.005
-"""Share of the photo that has to show clothes, or bare skin, where a garment is to be worn."""
+"""Least share of the photo that shows clothes or bare skin where the garment is to be worn."""
 
 HOW_TO_BE_SHOWN = {
     Category.UPPER_BODY: "Show yourself from head to hips.",
@@ -45,13 +45,13 @@ _FOOT_POINTS = (Landmark.LEFT_ANKLE, Landmark.RIGHT_ANKLE)
 
 
 def replaced_by(view: View, categories: Iterable[Category]) -> BoolMask:
-    """``(h, w)`` bool: what the person wears, or has bare, where garments of these categories are worn."""
+    """``(h, w)`` bool: clothes and bare skin where garments of these categories are worn."""
     wanted = tuple(label for category in categories for label in WORN[category])
     return labelled_as(view.labels, wanted)
 
 
 def check_shown(view: View, categories: Iterable[Category]) -> None:
-    """See that a photo shows where garments of these categories are worn.
+    """Check that a photo shows the parts of the body on which garments of these categories are worn.
 
     Raises:
         EngineError: ``pose_not_usable`` when it is cut off above that.

@@ -32,11 +32,11 @@ FROM_TO = {
 """Where a garment begins and ends."""
 
 GROUND = 30
-"""How far a pixel's channels may be from the picture's corner, 0 to 255, to be the ground that the garment lies on."""
+"""Largest difference of a pixel's channels from the picture's corner, 0 to 255, that counts as background."""
 
 
 class FlatEngine:
-    """Draws at once, and as badly as can be told from the photo."""
+    """Draws at once, and so crudely that every change can be seen."""
 
     info: EngineInfo = FLAT
 

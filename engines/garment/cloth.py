@@ -1,4 +1,4 @@
-"""Cloth: a garment lifted off its ground, with partial cover at its outline and colours free of the ground."""
+"""Cloth: a garment cut from its background, with partial cover at its outline and without the background's colour."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ RING = 5
 """Half width of the ring around the outline in which pixels may mix cloth and ground, canvas pixels."""
 
 TRUSTED_CONTRAST = (0.14, 0.30)
-"""Between these distances of cloth and ground colour (sRGB, 0 to 1) the colour mix is trusted from not to fully."""
+"""Distances of cloth and ground colour (sRGB, 0 to 1) from which the colour mix is trusted a little, and fully."""
 
 BEYOND = 48
 """How far beyond the garment its colours are carried on, canvas pixels: bites in its outline are filled with them."""
 
 ALIKE_OUTLINE = 15
-"""Over so many canvas pixels an outline is found in one way, wherever cloth and ground are alike in some of them."""
+"""Side of the square, canvas pixels, in which one place with similar colours lowers the trust in all of them."""
 
 SMOOTH = (2.2, 4.0)
-"""Blur under which an outline is found, canvas pixels (standard deviation), since cloth has no finer teeth; and where
-cloth and ground are alike, so that only what is beside them tells where it runs."""
+"""Blur for finding an outline, canvas pixels (standard deviation), since cloth has no finer detail there; and the blur
+where cloth and ground have similar colours, so that their surroundings tell where it runs."""
 
 RAMP, LEAST_SLOPE = 1.6, 0.04
 """Width of the outline, canvas pixels, and the least change per pixel that is taken for its slope."""
 
 MIXED_RIM, LIKE_CLOTH = 2, 0.95
-"""How far inside the outline the photo mixes cloth and ground, canvas pixels; farther inside, colours that are no more
-than this share of cloth are no cloth either, but skin beside an outline that was drawn too wide."""
+"""How far inside the outline the photo mixes cloth and ground, canvas pixels. Farther inside, pixels with at most this
+share of cloth are no cloth, but skin inside an outline that was drawn too wide."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Cloth:
     Attributes:
         colour: ``(h, w, 3)`` float32 sRGB, 0 to 1, free of the ground's colour up to the edge and beyond it.
         alpha: ``(h, w)`` float32, 0 to 1.
-        worn: Whether it was lifted off somebody: then a neck filled its opening, and no inside of its back is in view.
+        worn: Whether a person wore it in the picture: then the neck filled its opening, and the inside of its back is
+            not in view.
         turned: Whether its picture was turned to have it upright.
         seen: What the network says of it, in its pixels.
     """
@@ -69,7 +70,7 @@ class Cloth:
         """What the network says of it.
 
         Raises:
-            ValueError: It is a part of a garment, at which nobody looked.
+            ValueError: It is a part of a garment, which the network has not seen.
         """
         if self.seen is None:
             raise ValueError("nobody looked at it")
@@ -107,7 +108,7 @@ def _nearest_colour(colour: NDArray[np.float32], known: BoolMask, blur_sigma: fl
 
 
 def _ground_around(colour: NDArray[np.float32], outside: BoolMask) -> NDArray[np.float32]:
-    """The ground's colour carried on under the garment; it is smooth, and found on a copy half as large."""
+    """The ground's colour continued under the garment; it is smooth, so it is computed at half the size."""
     height, width = outside.shape
     size = (max(1, width // 2), max(1, height // 2))
     known = np.asarray(cv2.resize(outside.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST), dtype=bool)
@@ -151,7 +152,7 @@ def _matte_within(colour: NDArray[np.float32], mask: BoolMask) -> tuple[NDArray[
 def _rough_matte(
     colour: NDArray[np.float32], mask: BoolMask, core: BoolMask, outside: BoolMask
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """``(h, w)`` the share of cloth as colours tell it, and how far they are trusted, 0 to 1.
+    """``(h, w)`` the share of cloth by the colours, and how far the colours are trusted, 0 to 1.
 
     Between ``core`` and ``outside`` a pixel is taken as a linear mix of the nearest sure cloth colour F and the nearest
     sure ground colour B; its share is its projection on the line from B to F. Where F and B are too alike to tell, the
@@ -163,7 +164,7 @@ def _rough_matte(
     contrast = distance(cloth_colour, ground_colour)
     along = (colour - ground_colour) * direction
     share = (along[..., 0] + along[..., 1] + along[..., 2]) / np.maximum(contrast**2, 1e-4)
-    share = np.clip((share - 0.12) / 0.76, 0, 1)  # ends of the ramp are noise: pull them to 0 and 1
+    share = np.clip((share - 0.12) / 0.76, 0, 1)  # the ends of the ramp are noise, so they become 0 and 1
 
     depth = np.clip(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5) / RING, 0, 1)
     reach = cv2.GaussianBlur(dilated(mask, 2).astype(np.float32), (0, 0), 0.8)
@@ -171,7 +172,8 @@ def _rough_matte(
     softened = cv2.GaussianBlur(eroded(mask, 1).astype(np.float32), (0, 0), 1.0)
     low, high = TRUSTED_CONTRAST
     trust = np.clip((contrast - low) / (high - low), 0, 1)
-    # Dark stripes beside pale ones would end farther out than those, and the outline would be a comb.
+    # Otherwise dark stripes would end farther out than the pale ones beside them, and the outline would look like a
+    # comb.
     trust = cv2.erode(trust, np.ones((ALIKE_OUTLINE, ALIKE_OUTLINE), np.uint8))
     rough = np.where(~core, trust * mixed + (1 - trust) * softened, mask.astype(np.float32))
     rough[outside] = 0

@@ -15,33 +15,33 @@ from engines.regions import BoolMask, largest, reaching_border
 from engines.settling import cells_of, histogram, lab_of, log_density, log_odds, settled
 
 LEAST_AREA, MOST_AREA = 0.03, 0.93
-"""A garment covers at least the first share of its photo; a mask larger than the second is no garment but all of it."""
+"""Least share of its photo that a garment covers, and the largest: a larger mask is the whole photo, not a garment."""
 
 CUT_ABOVE, CUT_BELOW, SOME_ROOM = 0.2, 0.4, 0.02
 """Shares of the garment's greatest width that the upper and the lower border may cut, and the room beside it or at its
 other end, as a share of the picture, from which the border does cut: where there is none the picture is trimmed."""
 
 NETWORK_TRUST, COLOUR_TRUST = 3.5, 1.3
-"""Largest say of the network and of the colours about a pixel, as log odds. On the judges of training/garment the
+"""Largest weight of the network and of the colours for a pixel, as log odds. On the judges of training/garment the
 median overlap is .964 with 0, .974 with 1.3 and .966 with 2.6, which eats white cloth on white ground."""
 
 SURE = 0.06
-"""Chances below this, or above one minus this, teach the colours of ground and garment."""
+"""Pixels with chances below this teach the colours of the ground; those above one minus this, the garment's."""
 
 HALF = 2
-"""How much smaller than the canvas is what the colours settle."""
+"""Factor by which the canvas is reduced for the colour models."""
 
 UNSEEN = 0.05
-"""Share of the colours of garment and ground that are not seen."""
+"""Share of the colours of garment and ground that the sure pixels do not show."""
 
 KEPT, SPECK = 0.1, 4e-4
-"""Pieces of a garment smaller than this share of the largest are none; holes smaller than this share of it are none."""
+"""Pieces smaller than this share of the largest are dropped; holes smaller than this share of it are filled."""
 
 LEAST_SURE = 0.25
 """Least share of the heat near the landmarks at the garment's ends, on average: noise has 0.13, drawn garments 0.6."""
 
 ASKEW = (np.radians(4.0), np.radians(40.0))
-"""A garment that lies askew by an angle between these is turned upright."""
+"""A garment that is tilted by an angle between these is turned upright."""
 
 AT_BORDER = 4
 """Rows from the border at which a cut garment's width is measured: at the border itself the outline is rounded."""
@@ -113,7 +113,7 @@ def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:
 
 
 def _false_holes(mask: BoolMask, cells: NDArray[np.intp]) -> BoolMask:
-    """What the garment encloses and is no ground: specks, and holes in the colours of cloth and not of the ground."""
+    """The holes in a garment that are not ground: specks, and holes whose colours are those of cloth."""
     _, numbered = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
     holes = np.asarray(numbered)
     outside = reaching_border(~mask)
@@ -128,7 +128,7 @@ def _false_holes(mask: BoolMask, cells: NDArray[np.intp]) -> BoolMask:
 
 
 def askew_of(seen: Seen, category: Category) -> float:
-    """By which angle the garment's own upright leans to the right, radians."""
+    """The angle by which the garment's upright leans to the right, radians."""
     ends = seen.points[_ends(category)]
     x, y = ends[2:].mean(axis=0) - ends[:2].mean(axis=0)
     return float(np.arctan2(-x, y))
@@ -152,7 +152,7 @@ def turned(picture: NDArray[np.uint8], angle: float, interpolation: int = cv2.IN
 
 
 def _cut_off(mask: BoolMask) -> bool:
-    """Whether the upper or the lower border of the picture runs through the garment: most often somebody wears it."""
+    """Whether the upper or the lower border of the picture cuts the garment; most often a person then wears it."""
     widths = mask.sum(axis=1)
     if max(widths[AT_BORDER] / CUT_ABOVE, widths[-1 - AT_BORDER] / CUT_BELOW) < widths.max():
         return False

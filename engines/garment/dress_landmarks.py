@@ -1,4 +1,4 @@
-"""Everything the draper has to know about dresses and jumpsuits lying flat.
+"""The landmarks of dresses and jumpsuits lying flat.
 
 A dress is measured as a top that goes on: the rows down to the waist are an upper-body garment, the rest hangs.
 """
@@ -42,20 +42,21 @@ DRAWN_IN = 0.95
 """Width of a waist over that of the chest at most, where the garment is drawn in."""
 
 CLEAR_KINK = 0.09
-"""How far the sides keep inside a straight line, over the width of the chest, for a skirt to begin at the kink. A
-straight bodice with a gathered skirt has 0.13, a dress that widens evenly from the bust 0.06."""
+"""How far the sides run inside a straight line, over the width of the chest, if a skirt begins at the kink. A straight
+bodice with a gathered skirt has 0.13, a dress that widens evenly from the bust 0.06."""
 
 TALLEST_BITE = 0.09
-"""Share of armpit to hem below which a dent in the sides is no kink of theirs: a sleeve lay there, or a pale print."""
+"""Share of armpit to hem below which a dent in the sides does not count as a kink: a sleeve lay there, or a pale
+print."""
 
 SMOOTHED = 5.0
 """Blur of the widths, canvas pixels."""
 
 JUMPSUIT_KINDS = frozenset({GarmentKind.JUMPSUIT, GarmentKind.ROMPER, GarmentKind.DUNGAREES})
-"""Have legs, however short."""
+"""Kinds that always have legs."""
 
 DRESS_KINDS = frozenset({GarmentKind.DRESS, GarmentKind.ABAYA, GarmentKind.SAREE, GarmentKind.LEHENGA})
-"""Have none, whatever slit they have."""
+"""Kinds that never have legs, even with a slit."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _find_waist(widths: Edge, armpit: int, bottom: int) -> int | None:
     narrowest = int(np.argmin(sought))
     if sought[narrowest] < DRAWN_IN * widths[begin] and WELL_BELOW * (bottom - armpit) < narrowest < len(sought) - 8:
         return begin + narrowest
-    # A straight bodice is nowhere narrower than elsewhere. Bites would be kinks.
+    # A straight bodice has no narrowest row. Bites in the mask would count as kinks.
     bites = max(int(TALLEST_BITE * (bottom - armpit)), 1)
     whole = ndimage.gaussian_filter1d(ndimage.grey_closing(widths, (bites,))[rows], SMOOTHED)
     inside = np.linspace(whole[0], whole[-1], len(whole)) - whole

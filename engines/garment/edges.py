@@ -15,7 +15,7 @@ STEEPEST = 0.6
 """Largest slope, in pixels across per pixel down, with which an edge is continued beyond what was seen."""
 
 CORNER_TOLERANCE = 0.025
-"""How far an edge may leave its straight continuation before the hem's corner begins, in garment heights."""
+"""How far an edge may deviate from a straight line before the hem's corner begins, in garment heights."""
 
 
 def row_edges(mask: BoolMask) -> tuple[Edge, Edge]:

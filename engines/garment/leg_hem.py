@@ -14,14 +14,13 @@ HEM_MARGIN, LEAST_HEM = 0.12, 8
 """The straight line is laid without this share of the hem's width at either end, on at least so many columns."""
 
 CLEAN_HEM, MOST_CUT = 0.6, 0.06
-"""Share of a hem above which all is whole cloth, so that frays are left below it, and by how much it is shortened for
-that at most, in hem widths."""
+"""Share of a hem that must be whole cloth, so that frays are cut off, and the most that is cut off, in hem widths."""
 
 COURSE, STEADIED = 33, 0.025
 """Places along a hem at which its course is kept, and length over which frays are smoothed, in hem widths."""
 
 HIGHEST_END, LOWEST = 0.3, 0.25
-"""How far above and below the straight line a hem runs at most, in hem widths; what ends higher up is the side."""
+"""How far above and below the straight line a hem may run, in hem widths; an end higher up belongs to the side."""
 
 
 class LegHem(NamedTuple):

@@ -1,4 +1,4 @@
-"""A garment's picture made into cloth: from its ground, or off whoever wears it."""
+"""Makes a garment's picture into cloth, cut from its background or from the person who wears it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Lifter:
         return GarmentNetwork()
 
     def setup(self) -> None:
-        """Load the garment's network, which the first garment would wait for."""
+        """Load the garment network, so that the first garment does not wait for it."""
         _ = self._network
 
     def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Cloth:
@@ -67,7 +67,7 @@ class Lifter:
 
 
 def check_worn_there(seen: Seen, category: Category) -> None:
-    """See that a garment is none that is plainly worn elsewhere; what may be either is let through.
+    """Refuse a garment that is plainly worn on another part of the body; doubtful ones are accepted.
 
     Args:
         seen: What the network says of a garment that lies or hangs alone.

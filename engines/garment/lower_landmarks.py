@@ -1,4 +1,4 @@
-"""Everything the draper has to know about trousers, shorts and skirts lying flat."""
+"""The landmarks of trousers, shorts and skirts lying flat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be measured as a garment is none."""
+"""Refuses a silhouette that cannot be measured as a garment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Marks = TypeVar("Marks")
 def measuring(find: Callable[Arguments, Marks]) -> Callable[Arguments, Marks]:
     """Make what looks for landmarks refuse a silhouette that has none of them.
 
-    Looking for armpits, cuffs and hems in any blob at all ends in empty rows sooner or later: that says what the
-    picture is, and is no fault of the service.
+    The search for armpits, cuffs and hems in an arbitrary shape ends in empty rows at some point. That is a property of
+    the picture, not a fault of the service.
     """
 
     @wraps(find)

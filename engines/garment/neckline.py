@@ -1,4 +1,4 @@
-"""The inside of the back, seen through the neck opening: found, taken off the cloth, or alone.
+"""Finds the inside of the back, seen through the neck opening, and removes it from the cloth or keeps it alone.
 
 The network says where it is; which curve between the neck's highest points it ends at is told by the colours as well,
 which change all along a front neckline in one way, and along stripes, prints and folds now in one and now in another.
@@ -117,14 +117,14 @@ def _steadiness(
 
 
 def without_inner_back(cloth: Cloth, back: BoolMask) -> Cloth:
-    """The cloth with the inside of its back made transparent, and the matte's ring above it too."""
+    """The cloth with the inside of its back, and the matte's ring above it, made transparent."""
     if not back.any():
         return cloth
     return replace(cloth, alpha=(cloth.alpha * (1 - _cover_of(back))).astype(np.float32))
 
 
 def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
-    """What `without_inner_back` takes off."""
+    """The part that `without_inner_back` removes."""
     return replace(cloth, alpha=(cloth.alpha * _cover_of(back)).astype(np.float32))
 
 

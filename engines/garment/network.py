@@ -1,4 +1,4 @@
-"""What a garment's picture shows, by the network that ``training/garment`` trained: parts, landmarks, kind."""
+"""The parts, landmarks and kind of a garment in a picture, by the network that ``training/garment`` trained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZE = 256
 """Side of the square that the network sees."""
 
 REDUCED = 2
-"""Its answer is that much smaller."""
+"""Factor by which its output is smaller."""
 
 MARGIN = 0.05
 """Room around the picture in the square, as a share of it: what touches the picture's edge still has an outside."""
@@ -155,7 +155,7 @@ class GarmentNetwork:
         self._network = OnnxNetwork(path, ("logits", "whole"))
 
     def look(self, picture: Picture, margin: int = 0) -> Seen:
-        """What the picture and its mirror image show together.
+        """The network's answer for a picture, averaged with that for its mirror image.
 
         Args:
             picture: ``(height, width, 3)`` of one garment.

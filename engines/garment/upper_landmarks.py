@@ -1,4 +1,4 @@
-"""Everything the draper has to know about a flat garment for the upper body, or about the upper part of a dress.
+"""The landmarks of a flat garment for the upper body, or of the upper part of a dress.
 
 The network says where the landmarks are; here they are laid on the garment's outline and made the same on both sides.
 """
@@ -245,7 +245,7 @@ def _same_on_both(pair: list[Spot], axis: float, chest: float) -> Spot:
 def _parted(
     mask: BoolMask, parts: NDArray[np.uint8], axis: float, tip: Spot, armpit: Spot
 ) -> tuple[BoolMask, BoolMask]:
-    """Torso and both sleeves: apart at the straight seam from tip to armpit, and below it as the network sees them."""
+    """Torso and both sleeves: divided at the straight seam from tip to armpit, and below it by the network's parts."""
     rows = np.arange(mask.shape[0])[:, None]
     seam = np.interp(rows, [tip[1], armpit[1]], [tip[0], armpit[0]])
     sleeves = []

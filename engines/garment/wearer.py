@@ -1,4 +1,4 @@
-"""A garment lifted off somebody who wears it."""
+"""Cuts a garment out of a photo of a person who wears it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ LYING_OVER = {
 Wider bare arms are beside the cloth of a top, not in front of it."""
 
 THINNEST, STRAPS_UNTIL = 14, 0.35
-"""Half width of what is no cloth but the rim of an arm, canvas pixels; in this upper share of a garment's height it may
-be a strap."""
+"""Half width of strips that are the rim of an arm and not cloth, canvas pixels; in this upper share of a garment's
+height they may be straps."""
 
 ROOM = 0.06
 """Room left around the garment when the picture is cut to it, as a share of its longer side."""
@@ -118,7 +118,7 @@ def _lifted(
         covered |= closed(cloth, half_width) & labelled_as(labels, hiding)
     if covered.sum() > MOST_COVERED[category] * cloth.sum():
         raise EngineError("garment_not_recognised", "Arms, hair or a bag hide too much of the garment in its picture.")
-    # With the chinks that labels leave between it and the cloth.
+    # Includes the gaps that labels leave between it and the cloth.
     covered |= closed(cloth | covered, RIM) & dilated(covered, RIM) & ~cloth
     if covered.any():
         canvas = _painted_over(canvas, cloth, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
@@ -128,7 +128,7 @@ def _lifted(
 
 
 def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:
-    """The canvas with the colours of the cloth around carried on smoothly under what lies over it."""
+    """The canvas with the colours of the cloth continued smoothly under the things that lie over it."""
     seen = eroded(cloth & ~covered, RIM)
     lit = seen & ~dilated(covered, SHADOW)
     if not seen.any():

@@ -1,1 +1,1 @@
-"""What every engine with a generative network shares: its protocol, what it is shown, and how its picture goes back."""
+"""Shared by the engines with a generative network: the protocol, the references, and the passes."""

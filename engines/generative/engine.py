@@ -94,7 +94,7 @@ class GenerativeEngine:
         )
 
     def _map_of(self, dressed: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
-        """What the person wears after a pass; the map before it where the person is not found in what was drawn."""
+        """The person map after a pass; the earlier map if the person is not found in the drawn picture."""
         try:
             return self._segmenter.segment(dressed.person, on_step, should_stop)
         except EngineError:

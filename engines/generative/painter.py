@@ -47,10 +47,10 @@ class PaintRequest:
 
 
 class Painter(Protocol):
-    """Draws a person wearing garments, whole picture and all; what surrounds the garments is put back by the caller.
+    """Draws the whole picture of a person wearing garments; the caller puts everything but the garments back.
 
-    `paint` may be called from several threads at a time, as many as `EngineInfo.parallel` says; it sees to it that the
-    device is not asked for more than it can hold.
+    `paint` may be called from several threads at a time, as many as `EngineInfo.parallel` says; it makes sure that
+    these calls do not need more memory than the device has.
     """
 
     @property
@@ -79,7 +79,7 @@ class Painter(Protocol):
             should_stop: Asked as often.
 
         Returns:
-            ``(height, width, 3)``: the frame of ``request.person`` at whatever size the network draws.
+            ``(height, width, 3)``: the frame of ``request.person`` at the network's own size.
 
         Raises:
             EngineError: The picture cannot be made from these inputs.

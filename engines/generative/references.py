@@ -1,4 +1,4 @@
-"""Garment pictures made ready for a network: trimmed, and without whoever wears them."""
+"""Prepares garment pictures for a network: trimmed, and without the person who wears the garment."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from engines.registration import DEVICE, GPU_LIBRARIES, EngineInfo, EngineOption
 from engines.weights.fetch import Repository
 
 HONOURED = frozenset({"kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture"})
-"""Names of the hints that become words, or a picture more."""
+"""Names of the hints that become words of the prompt or a further picture."""
 
 MAX_GARMENTS = 4
 """More are never named in one prompt; FLUX.2 [klein] was published as an editor of up to four references."""
 
 PARALLEL = 2
-"""One picture is drawn while the pictures of the next one are made ready and encoded."""
+"""One picture is drawn while the next job's pictures are prepared and encoded."""
 
 MODEL = "black-forest-labs/FLUX.2-klein-4B"
 """The distilled network of 3.9 billion parameters; the larger ones forbid commercial use."""

@@ -31,7 +31,7 @@ def embedding_file(folder: Path, prompt: str, revision: str) -> Path:
 
 
 def store_embedding(folder: Path, prompt: str, revision: str, embedding: torch.Tensor) -> Path:
-    """Write an embedding for `EmbeddingCache` to find, in this process or another; whoever reads finds it whole.
+    """Write an embedding for the `EmbeddingCache` of this process or another; readers never see half a file.
 
     Args:
         folder: Made where it is missing.
@@ -52,7 +52,7 @@ def store_embedding(folder: Path, prompt: str, revision: str, embedding: torch.T
 
 
 class EmbeddingCache:
-    """Embeddings by prompt; what was not used for longest goes first.
+    """Embeddings by prompt; the least recently used one is dropped first.
 
     Args:
         max_entries: How many are kept in memory; with 0 none.
@@ -103,7 +103,7 @@ class EmbeddingCache:
         """
         embedding = embedding.cpu()
         if self._folder is not None:
-            # A full disk costs time at the next start, and nobody their picture.
+            # A full disk costs time at the next start, but no picture.
             with suppress(OSError, SafetensorError):
                 store_embedding(self._folder, prompt, self._revision, embedding)
         with self._lock:

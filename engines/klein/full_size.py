@@ -1,6 +1,6 @@
-"""The networks at full size with random weights: what a picture costs does not depend on what the weights say.
+"""The networks at full size with random weights, for measuring time and memory without the real weights.
 
-For measuring time and memory where no weights are at hand. What is drawn is noise.
+The cost of a picture does not depend on the values of the weights. The pictures are noise.
 """
 
 from __future__ import annotations

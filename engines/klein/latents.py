@@ -1,4 +1,4 @@
-"""What the VAE made of garment pictures, kept for the next customer who tries the same garment on."""
+"""The VAE's latents of garment pictures, kept for the next customer who tries on the same garment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def content_hash(picture: Picture) -> str:
 
 
 class LatentCache:
-    """Latents by the content of the prepared picture; what was not used for longest goes first.
+    """Latents by the content of the prepared picture; the least recently used ones are dropped first.
 
     The VAE is asked for the mean of its distribution, so the same pixels give the same bits and a cached latent is as
     good as a new one. The tensors stay where the VAE made them: a garment at half a megapixel takes half a megabyte.
@@ -42,7 +42,7 @@ class LatentCache:
 
     @property
     def size_bytes(self) -> int:
-        """What the tensors take at present."""
+        """Bytes that the tensors take now."""
         return self._bytes
 
     def get(self, picture: Picture, encode: Callable[[Picture], torch.Tensor]) -> torch.Tensor:
@@ -66,7 +66,7 @@ class LatentCache:
         return latents
 
     def clear(self) -> None:
-        """Forget all of it, the counts excepted."""
+        """Forget everything but the counts."""
         with self._lock:
             self._latents.clear()
             self._bytes = 0

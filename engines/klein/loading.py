@@ -1,4 +1,4 @@
-"""Loads the networks from a folder: checked first, safetensors only, nobody else's code, no network."""
+"""Loads the networks from a folder: checked first, from safetensors only, without running or fetching other code."""
 
 from __future__ import annotations
 

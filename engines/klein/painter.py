@@ -155,7 +155,7 @@ class KleinPainter:
         """
         if self._networks is None or not self._ready:
             raise RuntimeError("The engine klein was not set up.")
-        # Nothing is raised before the first exception's frames are gone, for they hold tensors.
+        # The new exception is raised after the first one's frames are gone, because they hold tensors.
         failure: Exception | None
         try:
             return self._painted(self._networks, request, on_step, should_stop)
@@ -170,7 +170,7 @@ class KleinPainter:
         try:
             raise failure
         finally:
-            del failure  # else it and this frame, with the customer's photo in it, would keep each other alive
+            del failure  # otherwise it and this frame, which holds the customer's photo, would keep each other alive
 
     def refusal(self, garment: Garment, name: str) -> str | None:
         """Why a hint is not said to the network; None where it is."""
@@ -223,13 +223,13 @@ class KleinPainter:
                 width=frame.canvas_width,
                 num_inference_steps=self._steps,
                 guidance_scale=self._guidance if guided else 1.0,
-                # On the CPU, so that the same seed gives the same noise whatever the device.
+                # On the CPU, so that the same seed gives the same noise on every device.
                 generator=torch.Generator("cpu").manual_seed(request.seed),
                 prompt_embeds=embedding.to(networks.device),
                 negative_prompt_embeds=None if negative is None else negative.to(networks.device),
                 callback_on_step_end=lambda *_: watch("denoise"),
                 callback_on_step_end_tensor_inputs=[],
-                output_type="np",  # as numbers, since nobody can tell from pixels whether they were any
+                output_type="np",  # as numbers, because pixels do not show whether a number was NaN
             ).images[0]
         if not np.isfinite(drawn).all():
             raise EngineError("result_not_usable", "The network made numbers that are no colours.")
@@ -242,7 +242,7 @@ class KleinPainter:
             return found
         turn = self._drawing if networks.words.device == networks.device else self._reading
         with turn.taken("wait for the text encoder", on_step, should_stop) as on_turn:
-            # Whoever had the turn before may have encoded the same words.
+            # The thread that had the turn before may have encoded the same words.
             found = self.embeddings.find(prompt)
             if found is not None:
                 return found

@@ -33,7 +33,7 @@ class LatentReferencePipeline(Flux2KleinPipeline):
         image = Image.fromarray(picture)
         pixels = self.image_processor.preprocess(image, height=height, width=width, resize_mode="crop")
         with torch.no_grad():
-            # The generator is of no use: the mean is taken, nothing is drawn.
+            # The generator is not used: the mean is taken and nothing is sampled.
             latents: torch.Tensor = super()._encode_vae_image(pixels.to(self.vae.device, self.vae.dtype), None)  # type: ignore[arg-type]
         return latents
 

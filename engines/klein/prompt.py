@@ -1,4 +1,4 @@
-"""The words that the network is given. Every one of them stands in this file; a caller's own words never get in.
+"""The words of the network's prompt. All of them stand in this file; a caller's own words never enter a prompt.
 
 Image 1 is the person; the garments follow in the order of dressing, each with its back right behind it where there
 is a photo of that.
@@ -18,7 +18,7 @@ from engines.klein.about import MAX_GARMENTS
 from engines.sizes import Fit
 
 CLOSE_TO_FITTING, FAR_FROM_FITTING = 0.5, 1.5
-"""Sizes by which a garment is off: below the first nothing shows, from the second on it shows a lot."""
+"""Differences in size: below the first the picture shows nothing, from the second on it shows a lot."""
 
 _NOUNS = {
     Category.UPPER_BODY: "top",

@@ -1,4 +1,4 @@
-"""Where the weights lie, and whether they are those of this pipeline. Nothing is ever fetched here."""
+"""Finds the folder of the weights and checks that they are those of this pipeline. It never fetches anything."""
 
 from __future__ import annotations
 

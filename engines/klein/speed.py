@@ -1,4 +1,4 @@
-"""What makes the networks faster or smaller; each is off unless asked for."""
+"""Options that make the networks faster or smaller; each is off by default."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def apply_speed(
             exclude each other.
     """
     if speed.compile and speed.fp8 is Fp8.STORAGE:
-        # The casting is hung into every layer, so that the compiler finds nothing that is worth compiling.
+        # The casting is a hook in every layer, which leaves the compiler nothing worth compiling.
         raise EngineUnavailable("The settings compile and fp8=storage exclude each other; switch one of them off.")
     if speed.attention_backend is not None:
         _set_attention(transformer, speed.attention_backend)

@@ -1,4 +1,4 @@
-"""Turns prompts into embeddings, with a text encoder that need not stay where the pictures are drawn."""
+"""Turns prompts into embeddings, with a text encoder that may rest on another device."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ PATIENCE_SECONDS = 0.5
 """How often a thread that waits says so and asks whether it should go on."""
 
 STILL_SECONDS = 60.0
-"""Once the holder has not moved for so long, those who wait fall silent too: what they wait for may never come, and
-only whoever hears nothing from them can tell."""
+"""After so long without progress of the holder, waiting threads stop reporting too: the holder may hang, and only a
+missing heartbeat shows that."""
 
 
 class Turn:
-    """A lock whose waiters give signs of life as long as its holder does."""
+    """A lock whose waiting threads report as long as its holder makes progress."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,7 +34,8 @@ class Turn:
             should_stop: Asked as often, even if that thread does not move, and once when the turn has come.
 
         Yields:
-            To be called at each step of whoever holds the turn: tells ``on_step``, and those who wait that it moves.
+            A function for the holder to call at each step: it calls ``on_step`` and counts as progress for waiting
+            threads.
 
         Raises:
             RenderStopped: ``should_stop`` said so; the turn is not held then.

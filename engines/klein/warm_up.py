@@ -18,7 +18,7 @@ PROPORTIONS = 4 / 3
 """Height to width of the photo."""
 
 CPU_PICTURE = (64, 64)
-"""On a CPU a large picture takes minutes, and memory is found when it is asked for."""
+"""For a CPU, on which a large picture takes minutes and memory needs no test."""
 
 
 def warm_up_request(device: torch.device, garments: int, person_megapixels: float) -> PaintRequest:

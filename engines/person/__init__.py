@@ -1,4 +1,4 @@
-"""What a customer photo shows: pose, matte and what is skin, hair or clothing, from MediaPipe's models."""
+"""Finds the person in a customer photo: the pose, the matte, and which pixels are skin, hair or clothing."""
 
 from engines.person.segmenter import MediaPipeSegmenter
 

@@ -17,14 +17,15 @@ _LOWEST_DETECTION = 0.3
 _LOWEST_POSE = 0.65
 
 _LOWEST_AGREEMENT = 0.5
-"""The pose network draws a person into anything; the selfie network, which knows no pose, must see it too."""
+"""The pose network finds a person in any picture, so the selfie network, which knows no pose, must see the person
+too."""
 
 _FAINTEST_DETECTION, _LOWEST_HEADLESS, _LOWEST_HEADLESS_AGREEMENT = 0.1, 0.77, 0.92
 """The same three bounds for a body without a head, which no face confirms. Of nine such pictures the lowest had 0.24,
 0.78 and 0.94; of 22 garments laid flat or on an unseen dummy none was above both 0.75 and 0.89 in the latter two."""
 
 _SURELY_SOMEBODY = 0.75
-"""The detector's score of people in a picture is above this, that of hoodies and shirts hung up below 0.6."""
+"""The detector's score is above this for people, and below 0.6 for hoodies and shirts on hangers."""
 
 _COMPARABLE_SIZE = 0.55
 """A second body this large, relative to the first one, is not background."""
@@ -33,7 +34,8 @@ _LOWEST_VISIBILITY = 0.4
 """Of the shoulders, as the pose network gives it."""
 
 _LEAST_TORSO = 0.4
-"""How far down from the shoulders, at 0, to the hips, at 1, the photo must reach: below are no clothes to look at."""
+"""How far down the photo must reach, from 0 at the shoulders to 1 at the hips; otherwise it shows too little of the
+clothes."""
 
 HOW_TO_BE_FOUND = "Show yourself from the front, from head to hips, in good light and before a plain wall."
 
@@ -143,7 +145,7 @@ class PersonFinder:
         return self._whole(photo, self.detect(photo, _LOWEST_DETECTION))
 
     def wearer(self, picture: Picture) -> tuple[Person, bool] | None:
-        """Who may be in a picture of a garment, and whether that is surely somebody; None where surely nobody is.
+        """A possible person in a picture of a garment, and whether it surely is one; None if it surely shows nobody.
 
         The head may be cut off.
 
@@ -177,7 +179,7 @@ class PersonFinder:
         """What the networks say of somebody whom the detector saw, or, if it saw nobody, of the whole frame."""
         height, width = photo.shape[:2]
         region, size = seen.region if seen else _whole_frame(photo), self._pose.size
-        # Each round cuts the region that the last one proposed; from a detection the second is already steady.
+        # Each round cuts the region that the last one proposed; after a detection the second round is already stable.
         for last in range(2 if seen else 4, 0, -1):
             rows, score, logits = self._pose.run(region.cut(photo, size))[:3]
             table = rows.reshape(-1, 5)
@@ -198,8 +200,8 @@ class PersonFinder:
                 "several_people", advice="Use a photo that shows only you, without others beside or behind you."
             )
         person = self.look(photo, people[0] if people else None)
-        # Cups, cats and dresses without a wearer pass for a pose with a silhouette; the detector and the mesh know
-        # better.
+        # The pose and selfie networks also accept cups, cats and dresses without a wearer; the detector and the mesh do
+        # not.
         confirmed = people or person.face.measured
         if person.score < _LOWEST_POSE or person.agreement() < _LOWEST_AGREEMENT or not confirmed:
             raise EngineError("person_not_found", advice=HOW_TO_BE_FOUND)
@@ -226,7 +228,7 @@ class PersonFinder:
         eyes = landmarks[[Landmark.LEFT_EYE, Landmark.RIGHT_EYE], :2].mean(axis=0)
         mouth = landmarks[[Landmark.MOUTH_LEFT, Landmark.MOUTH_RIGHT], :2].mean(axis=0)
         ears = landmarks[Landmark.LEFT_EAR, :2] - landmarks[Landmark.RIGHT_EAR, :2]
-        # Steady under turns of the head, unlike the distance of the eyes; about 0.4 of the face's height.
+        # Unlike the distance of the eyes, it does not change when the head turns; about 0.4 of the face's height.
         unit = max(float(np.linalg.norm(mouth - eyes)), 0.35 * float(np.linalg.norm(ears)), 2.0)
         middle = (eyes + mouth) / 2
         slant = landmarks[Landmark.LEFT_EYE_OUTER, :2] - landmarks[Landmark.RIGHT_EYE_OUTER, :2]

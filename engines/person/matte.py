@@ -14,20 +14,20 @@ from engines.person.parser import Chances, Thing
 from engines.settling import Guide, log_odds, settled, sigmoid
 
 _SURE = 0.04
-"""Rough masks below this, or above one minus this, teach the colours of ground and person."""
+"""Pixels of the rough masks below this teach the colours of the ground; those above one minus this, the person's."""
 
 _NETWORK_TRUST, _COLOUR_TRUST = 3.5, 2.6
-"""Largest say of the networks and of the colours, as log odds: colours may not overrule where networks are sure."""
+"""Largest weight of the networks and of the colours, as log odds: colours must not overrule sure networks."""
 
 _SEEN, _NOT_DENIED, _DARING = 0.995, 0.45, 1.4
-"""Where the pose's mask is above the first and the other above the second, colours may say so much against the person:
-a tattoo and a fold in the shadow have the colour of a dark wall, and are none."""
+"""If the pose's mask is above the first and the other mask above the second, colours may count against the person by at
+most the third: a tattoo or a fold in the shadow has the colour of a dark wall."""
 
 _OUT_OF_REACH = 3.0
-"""Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
+"""Log odds subtracted where no part of the body can be: one network includes flags and helmets."""
 
 _COARSE = 4
-"""How much smaller what changes slowly over the photo is drawn."""
+"""Factor by which maps that change slowly over the photo are computed smaller."""
 
 _LARGEST_SPECK = 0.04
 """Side of the largest hole that is filled, in shoulder widths: the gap between arm and body is larger."""
@@ -36,10 +36,10 @@ _EDGE = 5.0
 """How far from the ground, in pixels of the working copy, a pixel may still be partly person."""
 
 _GROUND_SURELY = 0.85
-"""Chance of ground above which what the matte calls person is none: the gap between an arm and the body."""
+"""Chance of ground above which a pixel of the matte is not the person, such as the gap between an arm and the body."""
 
 _CARRIED = (0.3, 0.6)
-"""Chance of a bag from which it is seen before what is new, and from which it is whole: its inside has no gaps."""
+"""Chance of a bag from which it is kept in front of a new garment, and from which it is whole, without gaps inside."""
 
 
 def refined(person: Person, lab: Floats, cells: NDArray[np.intp]) -> Floats:
@@ -52,7 +52,7 @@ def refined(person: Person, lab: Floats, cells: NDArray[np.intp]) -> Floats:
     """
     height, width = person.mask.shape
     body = Body(person.landmarks, person.face, (0, 0, width, height), _COARSE)
-    # Each network errs alone: one takes in a striped flag, the other a helmet on the table.
+    # The networks make different errors: one includes a striped flag, the other a helmet on the table.
     odds = np.float32(0.5) * (log_odds(person.mask, _NETWORK_TRUST) + log_odds(person.people, _NETWORK_TRUST))
     odds -= _OUT_OF_REACH * cv2.resize(sigmoid((body.reach - 1.05) * 10), (width, height))
     seen = (person.mask > _SEEN) & (person.people > _NOT_DENIED)
@@ -62,10 +62,10 @@ def refined(person: Person, lab: Floats, cells: NDArray[np.intp]) -> Floats:
 
 
 def _solid(cover: Floats, breadth: float) -> Floats:
-    """The cover without crumbs and without holes.
+    """The cover without crumbs and holes.
 
-    Crumbs are pieces that hang on to nothing and are small against the largest. Holes are what is pale within the
-    person for having the ground's colour, and gaps too small to be looked through.
+    Crumbs are separate pieces that are small compared with the largest. Holes are places inside the person that have
+    the ground's colour, and gaps that are too small to see through.
     """
     _, parts = cv2.connectedComponents((cover > 0.5).astype(np.uint8))
     areas = np.bincount(np.asarray(parts).ravel())  # many times faster than the statistics of the same library
@@ -83,9 +83,9 @@ def _solid(cover: Floats, breadth: float) -> Floats:
 
 
 def with_carried(matte: Floats, chances: Chances) -> Floats:
-    """The matte with what is carried, and without what is surely ground; ``(height, width)``, 0 to 1.
+    """The matte with carried things and without sure ground; ``(height, width)``, 0 to 1.
 
-    The networks behind the matte know people: a bag or a helmet beside one is nobody to them.
+    The matte's networks know people only and leave out a bag or a helmet beside them.
     """
     frame = (0, 0, matte.shape[1], matte.shape[0])
     carried = np.clip((chances.of(Thing.BAG, *frame) - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""What each pixel of a person is, as probabilities, by the network that ``training/parser`` trained."""
+"""The probabilities of what each pixel of a person is, by the network that ``training/parser`` trained."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HEIGHT, WIDTH = 256, 192
 """Of the window around the person, as the network sees it."""
 
 REDUCED = 2
-"""The network's answer is that much smaller than its window."""
+"""Factor by which the network's output is smaller than its window."""
 
 MARGIN = 0.07
 """Ground around the person in the window, as a share of the person's own size."""
 
 BEYOND_WINDOW = 0.003
-"""Share of the person's area that each side of the window may leave out before `MARGIN` is added. Where a mask ends it
-wavers with light; how much of it lies beyond a line does not."""
+"""Share of the person's area that each side of the window may leave out before `MARGIN` is added. The end of a mask
+varies with the light, but the share of it beyond a line hardly does."""
 
 BEYOND = 118
 """Grey of what the window holds beyond the photo's edges: about the mean of the training photos."""
@@ -159,7 +159,7 @@ class Parser:
         self._network = OnnxNetwork(path, ("logits", "whole"))
 
     def look(self, photo: Picture, person: Person) -> Chances:
-        """What the photo and its mirror image tell together of the person found in it."""
+        """The network's answer for the person in a photo, averaged with that for the mirror image."""
         window = Window.around(person.mask, person.people)
         masks = [window.cut(np.rint(mask * 255.0).astype(np.uint8))[None] for mask in (person.mask, person.people)]
         limbs = drawn_limbs(person.landmarks, window.matrix)

@@ -14,7 +14,7 @@ from engines.person.parser import Chances, Thing
 from engines.settling import LOG_UNIFORM, Guide, Region, histogram, log_density
 
 _HOSE = Label.LEGS
-"""What tights and socks are called until it is known which they are; skin has no label of its own yet either."""
+"""The label of tights and socks until they are told apart; skin is not told apart yet either."""
 
 MATERIALS = {
     Label.HAIR: (Thing.HAIR,),
@@ -26,21 +26,23 @@ MATERIALS = {
     Label.FEET: (Thing.SHOES,),
     Label.OTHER: (Thing.BAG, Thing.HAT),
 }
-"""What is told apart by looks. Skin gets its names afterwards; glasses, belts and watches go with what they lie on."""
+"""The materials that are told apart by looks. Skin is named afterwards; glasses, belts and watches join the material
+under them."""
 
 _SMALLEST, _SMALLEST_CARRIED = 0.05, 0.25
-"""Side of the smallest patch that is anything, and of the smallest that is carried and no badge, in shoulder widths."""
+"""Side of the smallest patch that counts, and of the smallest that is a carried thing and not a badge, in shoulder
+widths."""
 
 _GARMENTS = (Label.UPPER, Label.LOWER, Label.FULL)
 
 _HIPS = 0.9
-"""Height, 0 at the shoulders and 1 at the hips, from which on what is no dress after all is a bottom."""
+"""Height, 0 at the shoulders and 1 at the hips, below which a supposed dress that is not one becomes a bottom."""
 
 _KNEE_HIGH = 0.8
 """Place along the leg, 0 at the hip and 1 at the knee, below which socks end; tights go on."""
 
 _MARGIN = 8
-"""Pixels around the person that are parsed with it, so that smoothing meets no edge."""
+"""Margin around the person, pixels, that is parsed too, so that smoothing does not reach the edge."""
 
 _SURE = 0.8
 """Chance above which a pixel teaches the colours of its material."""
@@ -52,9 +54,9 @@ _UNKNOWN = 0.1
 """Share of a material's colours that its sure pixels do not show."""
 
 _COLOUR_SAY = 3.0
-"""By how much, in natural logarithms, colours speak for one material and against another at most. They settle where an
-edge runs, and what the network has not seen: a bare midriff. On the judges of training/parser 3.0 is better than 0 and
-1.5 for every class."""
+"""Largest weight of colours for one material and against another, in natural logarithms. Colours settle where an edge
+runs, and cases that the network was not trained on: a bare midriff. On the judges of training/parser 3.0 is better than
+0 and 1.5 for every class."""
 
 
 def parse(person: Person, chances: Chances, lab: Floats, cells: NDArray[np.intp], matte: Floats) -> Mask:
@@ -137,7 +139,7 @@ def _materials(chances: Chances, inside: Region, body: Body) -> Floats:
 
 
 def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:
-    """What each pixel's colour says for each material, in natural logarithms, as the photo's sure pixels taught it."""
+    """Evidence of each pixel's colour for each material, natural logarithms, learnt from the photo's sure pixels."""
     said = np.zeros(planes.shape, np.float32)
     for plane, row in zip(planes, said, strict=True):
         sure = inside & (plane > _SURE)
@@ -147,7 +149,7 @@ def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:
 
 
 def _name_hose_and_skin(labels: Mask, body: Body) -> None:
-    """Name them by where they lie; of the lines for skin each overrules those before it."""
+    """Name the materials by their place; each rule for skin overrules those before it."""
     hose, skin = labels == _HOSE, labels == Label.TORSO_SKIN
     if hose.any():
         tights = float(np.quantile(body.leg.position[hose], 0.05)) < _KNEE_HIGH

@@ -1,4 +1,4 @@
-"""The person room's front door: from a photo to the map of its one person."""
+"""From a photo to the map of its one person: the entry point of this package."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
 
 _BRIGHT, _BRIGHTEST, _STRIDE = 95.0, 99.5, 8
-"""Percentiles of the pixels that say how bright a photo is, so that a lamp in it says nothing, and how bright a face
-before dark clothes and a grey wall may be; and how far those that are looked at lie apart, pixels."""
+"""Percentiles of the pixels that measure how bright a photo is, without its lamps, and how bright a face in front of
+dark clothes and a grey wall may be; and the distance of the sampled pixels."""
 
 _DIM, _USUAL, _FULL, _MOST = 160.0, 225.0, 250.0, 5.0
 """A photo whose bright parts are below the first is brought to the second, all 0 to 255, but its brightest ones not
@@ -70,7 +70,7 @@ class MediaPipeSegmenter:
         """See `engines.base.PersonSegmenter.segment`."""
         (finder, parser), step = self._ready(), _stopping(on_step, should_stop)
         step("pose")
-        # The networks, the colours and the edges of the matte are looked for in one and the same light.
+        # The networks, the colours and the edges of the matte use the same brightened copy.
         photo = in_usual_light(photo)
         small, scale = _working_copy(photo)
         # The colours do not depend on what the networks find.
@@ -120,7 +120,7 @@ def in_usual_light(photo: Picture) -> Picture:
 
 
 def shows_skin(person_map: PersonMap) -> bool:
-    """Whether what has a body's form is somebody."""
+    """Whether something with a body's form is a person."""
     body = int(np.count_nonzero(person_map.labels))
     return bool(np.count_nonzero(labelled_as(person_map.labels, _SKIN)) > _LEAST_SKIN * body)
 

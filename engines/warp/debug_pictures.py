@@ -1,4 +1,4 @@
-"""What the engine saw and did, as pictures for the eyes of whoever looks for a fault. Nothing is computed with them."""
+"""Pictures of the engine's steps, for a person who looks for a fault. Nothing is computed from them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LABEL_OPACITY = 0.55
 
 
 def look_away(_name: str, _draw: Callable[[], Picture]) -> None:
-    """The observer of a render that nobody looks into."""
+    """The observer that looks at nothing."""
 
 
 def picture_of_map(photo: NDArray[np.float32], person_map: PersonMap) -> Picture:

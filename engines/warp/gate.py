@@ -1,4 +1,4 @@
-"""Bounds beyond which no honest picture can be made, and what to do about each."""
+"""Bounds beyond which no honest picture can be made, and the advice for each."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ LEAST_SOLID = 0.6
 """Share of the middle of the torso that must be person; less means that joints and outline are not of one body."""
 
 MOST_CLOTH_BORDER = 4.0
-"""Longest border between top and bottom, in shoulder widths. A hem has 0.1 to 2.2; 8.0 had an open jacket in the
-colour of the shorts below it, of which either took shreds of the other."""
+"""Longest border between top and bottom, in shoulder widths. Hems have 0.1 to 2.2. An open jacket in the colour of the
+shorts below it had 8.0: the labels mixed the two."""
 
 LONG_SLEEVE = 0.85
 """Share of the arm at which a sleeve ends at least where the hand is in a pocket: no arm without a hand is drawn."""
 
 OPENING = 0.18
-"""Half width of what a top that is worn open leaves free, in shoulder widths."""
+"""Half width of the strip that a top worn open leaves uncovered, in shoulder widths."""
 
 MOST_LEFT_OPEN = 0.1
 """Area below which nothing is continued, in squared shoulder widths, that an old top or coat leaves open where it hung
@@ -51,7 +51,7 @@ LEAST_COVER = 0.55
 
 
 def check_pose(person_map: PersonMap, body: BodyModel) -> dict[str, float]:
-    """Refuse photos in which clothes cut for a front view cannot be laid on, or the old ones not be told apart.
+    """Refuse photos that do not show the person from the front, or in which the old clothes cannot be told apart.
 
     Returns:
         What was measured.

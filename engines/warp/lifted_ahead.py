@@ -1,4 +1,4 @@
-"""Garments off their pictures while the person is looked at: neither needs the other, and there is a second core."""
+"""Cuts garments out in a second thread while the person is analysed; neither needs the other."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from engines.warp.hints import photo_to_lay
 class LiftedAhead:
     """Cuts the garments of one render out: the first from the beginning, each other one while that before it is draped.
 
-    Only one is cut out at a time and none sooner, or they would take the memory that laying the plate needs. What goes
-    wrong is said where the garment is asked for; a person who cannot be dressed is refused first, as without a thread.
+    Only one is cut out at a time and none sooner, or they would take the memory that laying the plate needs. Errors are
+    raised when the garment is asked for, so a person who cannot be dressed is refused first, as without a thread.
 
     Args:
         lifter: Cuts out.

@@ -1,4 +1,4 @@
-"""The photo at the size the engine works at, and the way back to its own."""
+"""Scales the photo to the engine's working size, and the result back."""
 
 from __future__ import annotations
 

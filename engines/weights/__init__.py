@@ -1,1 +1,1 @@
-"""Weights on disk: what a file must hold, that it does, and how it gets there."""
+"""Weights on disk: what a file must hold, checking it, and fetching it."""

@@ -65,7 +65,7 @@ def fetch_weights(
     report: Callable[[str], None],
     endpoint: str | None = None,
 ) -> None:
-    """Download what is missing; files that are there and whole stay, halves are gone on with.
+    """Download missing files; complete files stay, partial downloads are resumed.
 
     Args:
         repositories: Where the files come from.
@@ -114,7 +114,7 @@ def _fetched(
     total = sum(file.size for file in wanted) / 1e9
     report(f"{repository.name} at {info.sha}: {len(wanted)} files, {total:.2f} GB, {len(missing)} to fetch.")
     if missing:
-        # From here on the folder is not what its manifest says.
+        # The folder no longer matches its manifest from here on.
         (folder / MANIFEST).unlink(missing_ok=True)
     for file in missing:
         (place / file.path).unlink(missing_ok=True)

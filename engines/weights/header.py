@@ -51,7 +51,7 @@ def read_header(path: Path) -> dict[str, TensorEntry]:
         raise EngineUnavailable(f"The weights {path} are missing.")
     with path.open("rb") as file:
         start, opening = file.read(8), file.read(1)
-        # A header may happen to be of a length that begins like a pickle; but then its JSON begins as JSON does.
+        # The length of a header may happen to look like the start of a pickle; but then its JSON begins like JSON.
         if start.startswith(_PICKLE_OR_ZIP) and opening != b"{":
             raise EngineUnavailable(f"{path} is a pickle; only safetensors files are loaded.")
         length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0

@@ -10,14 +10,14 @@ from engines.base import EngineInfo
 from engines.weights.fetch import read_manifest
 
 UNKNOWN = "unknown"
-"""Stands for a licence or a commit of which nothing is written down."""
+"""Stands for an unknown licence or commit."""
 
 
 def info_of(about: EngineInfo, licences: Mapping[str, str], model: str, *, revision: str, device: str) -> EngineInfo:
-    """What an engine is with the weights in use.
+    """The engine's information with the weights in use.
 
-    A folder is what its manifest says. Where there is none, or one of its repositories is not among those whose licence
-    is known, nobody can say that the weights may earn money.
+    The manifest of a folder tells what it holds. Without a manifest, or if the licence of one of its repositories is
+    not known, commercial use cannot be assumed.
 
     Args:
         about: The engine with its published weights.

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from api.usage import UsageAnswer
 from cli import accounts as commands
 from cli.main import app
+from cli.service import Service
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money.quota import usage_of
@@ -185,7 +186,7 @@ def cancelled_runs(monkeypatch: pytest.MonkeyPatch) -> list[uuid.UUID]:
     """Jobs whose run Temporal, which is not there, was told to cancel."""
     told: list[uuid.UUID] = []
 
-    async def cancel_runs(_settings: Settings, job_ids: list[uuid.UUID]) -> None:
+    def cancel_runs(_service: Service, job_ids: list[uuid.UUID]) -> None:
         told.extend(job_ids)
 
     monkeypatch.setattr(commands, "_cancel_runs", cancel_runs)

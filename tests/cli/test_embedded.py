@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.embedded import addresses_of, child_specs, choose_environment, metrics_addresses, metrics_environment
+from cli.embedded import addresses_of, child_specs, choose_environment, metrics_environment
 from runtime.embedded.servers import PortInUseError
 from runtime.settings import MetricsSettings, Settings
 
@@ -45,8 +45,11 @@ def test_what_the_operator_says_is_done_or_refused() -> None:
 
 
 def test_status_shows_where_they_are() -> None:
-    settings = MetricsSettings(api_address="127.0.0.1:1", worker_cpu_address="127.0.0.1:2", worker_gpu_address="h:3")
-    assert list(metrics_addresses(settings).values()) == [
+    settings = Settings()
+    settings.metrics = MetricsSettings(
+        api_address="127.0.0.1:1", worker_cpu_address="127.0.0.1:2", worker_gpu_address="h:3"
+    )
+    assert list(addresses_of(settings).values())[-3:] == [
         "http://127.0.0.1:1/metrics",
         "http://127.0.0.1:2/metrics",
         "http://h:3/metrics",

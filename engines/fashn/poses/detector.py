@@ -14,7 +14,7 @@ SIDE = 640
 """The network looks at a square of that many pixels."""
 
 CLASSES = 80
-"""Kinds of things it knows, a person being the first."""
+"""Classes that it knows; a person is the first."""
 
 _STRIDES = (8, 16, 32)
 """Pixels between the places at which the three layers of its output look."""
@@ -64,7 +64,7 @@ def people(output: Floats, scale: float) -> Floats:
     cells, stride = _cells()
     rows = output[0]
     scores = rows[:, 4] * rows[:, 5]
-    # Boxes below this score are dropped at once: one box can only be dropped for the sake of a surer one.
+    # Boxes below this score can be dropped first: a box is only ever suppressed by one with a higher score.
     found = scores > SURE
     centre = (rows[found, :2] + cells[found]) * stride[found]
     half = np.exp(rows[found, 2:4]) * stride[found] / 2

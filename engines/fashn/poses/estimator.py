@@ -1,4 +1,4 @@
-"""RTMPose as distilled for DWPose: the 133 points of one person inside a box."""
+"""RTMPose as distilled for DWPose: it finds the 133 points of one person inside a box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The joints that DWPose finds, and which of several people is meant.
+"""The joints that DWPose finds, and the choice among several people.
 
 The pose network knows the 133 points of COCO-WholeBody. Its 17 joints of the body are put in OpenPose's order, to
 which a neck belongs, halfway between the shoulders.
@@ -16,7 +16,7 @@ from engines.base import EngineError
 Floats = NDArray[np.float64]
 
 SEEN = 0.3
-"""Points with a lower score are taken for guesses."""
+"""Points with a lower score count as guesses."""
 
 BODY = 18
 """OpenPose's joints of the body, neck included."""

@@ -1,6 +1,6 @@
-"""What is seen of arms, hands and legs, and where a bare body would be seen: fields over the picture.
+"""The visible parts of arms, hands and legs, and where a bare body would be visible, as fields over the picture.
 
-What the photo shows of a limb is taken; where clothes hid it, its usual widths are led over into those that are seen.
+A limb has its visible width; where clothes hid it, its usual width is blended into the visible one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OFF_LINE = 1.25
 """How far the middle of the skin may lie from the limb's centre line, in usual half widths."""
 
 BEHIND_BELOW = 0.68
-"""Width over the person's own below which cloth hides a part of the arm: there it is behind the body."""
+"""Width over the person's own below which cloth hides a part of the arm, because the arm is behind the body there."""
 
 OWN_WIDTH = (0.7, 1.25)
 """Range of a person's own arm width over the usual one."""
@@ -36,7 +36,7 @@ OWN_FROM, OWN_UNTIL, OWN_SAMPLES = 0.30, 0.92, 8
 """Shares of the arm between which that width is read, and samples of both arms together that are enough for it."""
 
 SMOOTH = 2.0
-"""Samples over which an outline is smoothed: an arm has no teeth."""
+"""Samples over which an arm's outline is smoothed."""
 
 MIXED_RIM = 1.0
 """Width of the rim of an arm that is mixed with the old cloth, pixels."""
@@ -57,7 +57,7 @@ BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
 """Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
 
 CARRIED_OVER = (0.85, 1.15)
-"""How far a person's own width, as seen, changes the usual one where the limb was hidden."""
+"""How far a person's visible width may change the usual one where the limb was hidden."""
 
 LEAST_WIDTH, MOST_ARM, MOST_LEG = 0.3, 1.8, 1.4
 """Width of the skin over the usual one from which it is no sliver, and up to which it is this limb alone; an arm may be
@@ -150,7 +150,7 @@ def skin_across(labels: Mask, seen: tuple[Label, ...], limb: Limb, usual: NDArra
     stops = np.nonzero(changes < 0)[1]
     middles, lengths = (offsets[begins] + offsets[stops - 1]) / 2, (stops - begins) * STEP
     on_line = np.abs(middles) < OFF_LINE * usual[rows]
-    # A finger or a scrap beside the limb is shorter than the limb.
+    # Shorter runs beside the limb are fingers or scraps.
     merit = np.where(on_line, lengths - np.abs(middles), -np.inf)
     order = np.lexsort((-merit, rows))
     best = order[np.unique(rows[order], return_index=True)[1]]

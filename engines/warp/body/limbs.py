@@ -1,7 +1,7 @@
 """The joints that clothes hang on, and arms and legs as centre lines with a half width to either side.
 
-Sides are those of the picture: ``LEFT`` is the side with the smaller x, whichever way the person faces. Joints that the
-photo does not show have believable stand-ins.
+Sides are those of the picture: ``LEFT`` is the side with the smaller x, even if the person faces away. Joints that the
+photo does not show are replaced by plausible ones.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
 """Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
 
 SEATED_MOST = 1.3
-"""By what both legs of somebody who sits may be thicker: the knees are nearer to the camera than the shoulders."""
+"""Factor by which the legs of a sitting person may be thicker: the knees are nearer to the camera than the
+shoulders."""
 
 LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""

@@ -91,7 +91,7 @@ class Waist:
 UNSEEN_WAIST = Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
 
 FROM_JOINTS = ("heights", "laterals", "arm_places", "arm_distance", "leg_distance")
-"""Fields of a body over the whole picture that its labels have no say in."""
+"""Fields of a body over the whole picture that do not depend on its labels."""
 
 
 @dataclass(frozen=True)

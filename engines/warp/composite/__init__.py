@@ -1,1 +1,1 @@
-"""Plate and drape become one picture: light, sharpness, and what stays in front."""
+"""Combines plate and drape into one picture: light, sharpness, and the things that stay in front."""

@@ -70,7 +70,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class _Layers:
-    """The new garment and the arms, as they lie on one another.
+    """The new garment and the arms, in their order of overlap.
 
     Attributes:
         base: Torso, legs or skirt.
@@ -107,7 +107,7 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
 
 
 def _layers_of(scene: Scene) -> _Layers:
-    """Lay the garment's pieces over one another, as bright as the photo lets them be."""
+    """Lay the garment's pieces over one another, in the light of the photo."""
     body, checks = scene.body, scene.drape.checks
     exposed = np.float32(exposure(scene.photo, scene.person_map))
     pieces = [replace(piece, colour=piece.colour * exposed) for piece in scene.drape.pieces]
@@ -133,7 +133,7 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     casts = layers.cover
     for piece in layers.base:
         if piece.behind is not None:
-            # What lies behind the neck throws no shadow on it.
+            # Cloth behind the neck throws no shadow on it.
             casts = np.maximum(casts - piece.behind, 0.0)
     shadow = contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW)
     fallen = 1 - (1 - shadow) * person * (1 - top)
@@ -145,7 +145,7 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     for piece in layers.base:
         picture = _laid_over(picture, piece, light.on(piece, below_armpit=bool(layers.sleeves)) * below_top)
     picture = blended(picture, plate, layers.bare_arms)
-    # Shadows do not add up: a sleeve's only makes what is below as dark as itself.
+    # Shadows do not add up: a sleeve's shadow darkens the surface below at most to its own depth.
     fallen += (1 - fallen) * layers.on_body
     fallen += (1 - fallen) * layers.bare_arms
     below, reach = np.maximum(person, layers.on_body), SLEEVE_REACH * unit

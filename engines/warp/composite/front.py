@@ -1,4 +1,4 @@
-"""What of the photo stays in front of the new garment: hair, face, hands and held things."""
+"""The parts of the photo that stay in front of the new garment: hair, face, hands and held things."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def hands_in_front(
     held = np.bincount(numbered.ravel()) > LARGEST_CRUMB * unit**2
     held[numbered[dilated(hands, BESIDE_HAND)]] = True
     held[0] = False
-    # Hands end where they are labelled; of things, which no cuff goes over, the photo's edges know more.
+    # Hands end at their labels. Held things, which no cuff covers, end at the photo's edges.
     edged = _edged(photo, opened(np.asarray(held[numbered]), 1), EDGE)
     return np.maximum(cover, _smooth_outline(edged))
 

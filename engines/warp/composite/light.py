@@ -86,7 +86,7 @@ in good light reaches somewhere."""
 
 @dataclass(frozen=True)
 class Light:
-    """What is known of the light before it falls on a piece.
+    """The light of a photo, before it is applied to a piece.
 
     Attributes:
         body: Measured from the photo.
@@ -192,8 +192,8 @@ def folds_of_old_cloth(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Light and folds of the cloth worn in the photo.
 
-    Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print
-    behind, so the plainer the old cloth, the more is taken over; on black cloth folds cannot be told from noise.
+    Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print, so
+    more is taken over from plainer cloth; on black cloth folds cannot be told from noise.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
@@ -228,7 +228,7 @@ def _read(photo: NDArray[np.float32], core: BoolMask, beyond: BoolMask, unit: fl
     lab = np.asarray(cv2.cvtColor(photo, cv2.COLOR_RGB2LAB), np.float32)
     lightness = lab[..., 0] + 1.0
     usual = float(np.median(lightness[core]))
-    # Shade takes as much of the colour as of the light.
+    # Shade reduces the colour as much as the light.
     hues = lab[..., 1:] * (usual / np.maximum(lightness, 0.3 * usual))[..., None]
     off = np.abs(hues - np.median(hues[core], axis=0)).max(axis=2)
     printed = (lightness < usual - DEEP_SHADE) | (lightness > usual + PRINT_CONTRAST) | (off > OTHER_HUE)
@@ -238,10 +238,10 @@ def _read(photo: NDArray[np.float32], core: BoolMask, beyond: BoolMask, unit: fl
         return np.zeros_like(photo)
     broad, broadly_known = _averaged(lightness, plain, BROAD * unit)
     wide, known = _averaged(lightness, plain, FOLD * unit)
-    # Cut off at once beside a print, a deep fold would end in a line.
+    # If it were cut off at a print, a deep fold would end in a line.
     level = broad + (wide - broad) * ease((known - 0.3) / 0.7)
     believed = min((share - LEAST_PLAIN) / (SURELY_PLAIN - LEAST_PLAIN), 1.0)
-    # Differences of colour and fine contrast are what print leaves.
+    # Print shows as differences of colour and fine contrast.
     believed *= float(np.clip(1.6 - np.std(hues[plain], axis=0).sum() / 9.0, 0.0, 1.0))
     believed *= float(np.clip(1.7 - np.std((lightness / (level + 1e-3))[plain]) / 0.08, 0.0, 1.0))
     believed *= min((usual - OLD_BLACK) / (OLD_DARK - OLD_BLACK), 1.0)
@@ -275,8 +275,8 @@ def _averaged(
 def exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
     """Factor that keeps cloth from being brighter than the brightest parts of a dim photo.
 
-    A person in black is no dim photo: what is behind them counts as well. Where nothing at all is bright, neither eyes
-    nor a highlight, the photo was taken in the dark.
+    A person in black does not make a photo dim, so the background counts as well. If nothing is bright, not even eyes
+    or a highlight, the photo was taken in the dark.
     """
     bright = largest_channel(np.ascontiguousarray(photo[::2, ::2]))
     person = person_map.matte[::2, ::2] > 127

@@ -10,7 +10,7 @@ from engines.channels import on_channels
 from engines.warp.painting import lowered_by
 
 SHADOW_GONE = 4.0
-"""Distance at which nothing is left of a shadow, over its reach."""
+"""Distance at which a shadow ends, over its reach."""
 
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
@@ -27,7 +27,7 @@ TIGHT_REACH, TIGHT_SHARE = 0.35, 0.4
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
 
 WHOLE = 0.9
-"""Cover from which nothing shows through."""
+"""Cover from which a layer is opaque."""
 
 
 def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) -> NDArray[np.float32]:
@@ -40,7 +40,8 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    # What shows through the soft edge of the cover lies in its shadow too: lit, it would be a pale line along the edge.
+    # The surface behind the soft edge of the cover lies in its shadow too; otherwise a pale line would run along the
+    # edge.
     whole = np.clip((cover - WHOLE) / (1 - WHOLE), 0, 1).astype(np.float32)
     within = np.asarray(cv2.erode(whole, np.ones((3, 3), np.uint8)), dtype=np.float32)
     lowered = lowered_by(cover, max(1, round(LOWERED * reach)))
@@ -68,7 +69,7 @@ def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray
 
 
 def _widely_soft(cover: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
-    """A cover blurred by a standard deviation in pixels; on a smaller copy where nobody can tell."""
+    """A cover blurred by a standard deviation in pixels; a wide blur is computed on a smaller copy."""
     if reach < 2 * REDUCTION:
         return np.asarray(cv2.GaussianBlur(cover, (0, 0), max(reach, 0.5)), dtype=np.float32)
     height, width = cover.shape

@@ -1,1 +1,1 @@
-"""Laying cloth on the body: one module for each part of the body, and what they are strung from."""
+"""Lays cloth on the body: one module for each part of the body, and the geometry that they share."""

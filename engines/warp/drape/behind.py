@@ -1,4 +1,4 @@
-"""What cloth lies behind: forearms, a top worn outside, and the neck, beside which the back of a collar is seen."""
+"""What lies in front of cloth: forearms, a top worn outside, and the neck with the back of a collar beside it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WIDEST = 0.225
 """Half width of a collar, in shoulder widths, from which it lies on the shoulders: they hide its back."""
 
 NOTCH = 0.03
-"""Half the width of a notch in the neck's outline that is none, in shoulder widths."""
+"""Half the width of notches in the neck's outline that are closed, in shoulder widths."""
 
 
 def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]:
@@ -62,7 +62,7 @@ def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]
         name = "left_sleeve" if side < 0 else "right_sleeve"
         sleeve = next((piece.alpha for piece in pieces if piece.name == name), np.zeros(body.shape, np.float32))
         begin = max(clothed_until(body.arms[side], sleeve), 0.20)
-        # Where a forearm is slimmer than a usual one the cloth shows beside it, not the wall.
+        # Beside a forearm that is slimmer than usual the cloth shows, not the wall.
         opening = np.maximum(opening, bare_arm(body, side, begin).on & (body.matte > 0.5))
     if not opening.any():
         return pieces
@@ -105,7 +105,7 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     if not waistband_open:
         # Beside a loose top nothing of the trousers shows above its hem.
         below = (body.heights - body.waist.line(body.laterals)) * body.torso_length / 2.0 + 1.0
-        # Right under it they begin where it ends, wherever the line that stands for its hem runs.
+        # Right under it they begin where it ends, even if the line that approximates its hem runs elsewhere.
         clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)))
         under = lowered_by(cover, max(1, round(HEM_FOUND * body.shoulder_width)))
         open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under * dilated(clothes, MIXED))
@@ -113,7 +113,7 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
 
 
 def _seen_by(piece: Piece, share: NDArray[np.float32]) -> Piece:
-    """A piece of which a share, ``(h, w)``, is left."""
+    """The piece with its cover multiplied by a share, ``(h, w)``."""
     return replace(piece, colour=piece.colour * share[..., None], alpha=piece.alpha * share)
 
 
@@ -160,7 +160,7 @@ def opened_for_neck(torso: Piece, ribbon: Ribbon, back: BoolMask, body: BodyMode
 
 def before_collar(body: BodyModel) -> NDArray[np.float32]:
     """``(h, w)`` cover of the neck and what is bare below it, where the inside of a collar or a hood lies behind."""
-    # A neck drawn wider than it is would leave a gap of background beside it.
+    # If the neck were drawn too wide, a gap of background would show beside it.
     person = (body.matte > 0.5) & (body.labels != Label.HAIR)
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.

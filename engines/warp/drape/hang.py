@@ -47,7 +47,7 @@ TIGHTEST_EASE = 1.005
 """Width of cloth that is too small over that of the body."""
 
 TIGHTEST, LOOSEST = 0.88, 1.25
-"""Girths beyond which a picture says no more."""
+"""Least and largest factor on girths; beyond them a picture shows no difference."""
 
 SHORTEST, LONGEST = 0.85, 1.15
 """The same for lengths."""
@@ -55,7 +55,7 @@ SHORTEST, LONGEST = 0.85, 1.15
 
 @dataclass(frozen=True)
 class Sizing:
-    """Factors on what the body alone would ask for.
+    """Factors on the measures that fit the body.
 
     Attributes:
         girth: On widths; below 1 for a garment that is too small.
@@ -70,7 +70,7 @@ FITTING = Sizing()
 
 
 def sizing_of(fit: Fit | None, category: Category) -> Sizing:
-    """By the sizes of garment and customer; a length of leg counts where both sizes name one, and not for tops."""
+    """Factors for the sizes of garment and customer; a leg length counts if both sizes name one, but not for tops."""
     if fit is None:
         return FITTING
     length = 1.0 + TOP_LENGTH_PER_SIZE * fit.tightness

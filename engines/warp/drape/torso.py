@@ -411,7 +411,7 @@ class TorsoLoft:
 
 
 def _bridged(positions: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The lowest curve without hollows that lies nowhere below ``(n,)`` heights at rising positions: cloth is taut."""
+    """The upper convex hull of ``(n,)`` heights at rising positions: taut cloth bridges the hollows."""
     kept: list[int] = []
     for index, height in enumerate(heights):
         while len(kept) > 1:

@@ -1,8 +1,8 @@
-"""The photo without the old clothes: what a new garment is laid on.
+"""The photo without the old clothes, on which a new garment is laid.
 
-What the old garment covered and the new one does not becomes, in this order of right: skin where the body is bare
-now, the continuing other garment between top and trousers, or what is behind the person. All of it is one opaque
-picture that is blended in once; two half transparent fills would leave a light rim between them.
+Places that the old garment covered and the new one does not become, in this order of precedence: skin where the body is
+bare now, the continued other garment between top and trousers, or the background. All of it is one opaque picture that
+is blended in once; two half transparent fills would leave a light rim between them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class TakenOff:
-    """What goes with the old garment; it is known before the new one is.
+    """The old garment and everything removed with it; it does not depend on the new garment.
 
     Attributes:
         person_map: Of the photo.
@@ -108,7 +108,7 @@ def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) 
 
 
 def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, category: Category) -> TakenOff | None:
-    """Find all that goes with the old garment of a category; None where nothing of it is worn.
+    """Find everything that is removed with the old garment of a category; None if no such garment is worn.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
@@ -120,7 +120,7 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     old = old_garment(labels, body, category)
     if not old.any():
         return None
-    # What carries the garment's label and is none of it, like crumbs in the hair, stays too.
+    # Pixels with the garment's label that are not part of it, like crumbs in the hair, stay too.
     stays = np.asarray((labels != Label.BACKGROUND) & ~old)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     # The outermost pixel of what stays is mixed with the old garment and goes too.
@@ -152,7 +152,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     """
     body, clothed = off.body, drape.alpha
     wanted = np.asarray(off.removed & (clothed < SEEN_BELOW))
-    # What is behind the person does not depend on what is before it.
+    # The background does not depend on the person.
     with beside(lambda: _behind(photo, off, wanted)) as found_behind:
         other = continued_garment(photo, body, clothed, off.from_old, category)
         skin = bare_skin(photo, body, off.naked, clothed, off.from_old, category=category)
@@ -171,7 +171,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
         share = np.maximum(share, other.at_hem * silhouette)
     fill = blended(found_behind.result(), skin.colour, bare)
     if other is not None:
-        # Skin goes on under it: where both are half transparent no wall shows between them.
+        # Skin continues under it, so that no wall shows between them where both are half transparent.
         fill = blended(fill, other.colour, continued)
     # Under the other garment skin is not seen.
     bare = bare * (1.0 - continued)

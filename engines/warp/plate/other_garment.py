@@ -143,7 +143,7 @@ def _downwards(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """``(height, width)`` cover of a top over a new waistband that lies a little lower, and nothing beside it.
 
-    Beside the new garment it has no reason to go on.
+    It is not continued beside the new garment.
     """
     rise = max(3, round(LOWEST_BAND * body.torso_length))
     # Below the soft edge at its sides nothing is open.

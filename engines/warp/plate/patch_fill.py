@@ -28,10 +28,10 @@ HALF = 3
 """Half width of a patch without its middle, pixels of the level."""
 
 WAVES = 3
-"""Waves along each side of a patch by which patches are compared; finer detail is left to chance."""
+"""Number of cosine waves along each side of a patch by which patches are compared; finer detail is ignored."""
 
 NEARNESS = 2.5
-"""What a source as far away as the picture is long costs, in the units of a patch's root of summed squares."""
+"""Cost of a source at a distance of the picture's longer side, in units of a patch's root of summed squares."""
 
 CHUNK = 512
 """Patches looked up at once; bounds the memory of the distance table."""

@@ -1,1 +1,1 @@
-"""Skin that comes to light: where it is, its form, its tone, its light and its texture."""
+"""Skin that a new garment bares: where it is, its form, tone, light and texture."""

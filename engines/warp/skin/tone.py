@@ -40,8 +40,8 @@ USUAL_LIGHT = 60
 """Percentile of seen skin that has the lightness of skin in full light: edges of limbs and shadows are darker."""
 
 FOOT, LIGHT_EXPONENT = 16.0, 0.75
-"""L + 16 is proportional to the cube root of the light, and a and b are; and the power of a factor on sRGB values by
-which they change."""
+"""The offset of L in CIE Lab: L + 16, a and b are all proportional to the cube root of the light; and the power of a
+factor on sRGB values by which they change."""
 
 FALLBACK = (0.80, 0.64, 0.55)
 """sRGB of skin where none is seen."""
@@ -117,7 +117,7 @@ def skin_tone(
             of the body counts, then the hands, then the face.
     """
     sure, face = sure_skin(body), np.asarray(body.labels == Label.FACE)
-    if sure.any() and face.sum() > LEAST_SEEN * body.shoulder_width**2:  # A glove is no skin, whatever it is called.
+    if sure.any() and face.sum() > LEAST_SEEN * body.shoulder_width**2:  # A glove is no skin, even under that label.
         sure[sure] = _like_skin(photo[sure], np.median(photo[face], axis=0))
     believed = np.zeros(body.shape, bool)
     for labels in (own_labels, BODY_LABELS, SKIN_LABELS, (*SKIN_LABELS, Label.FACE)):
@@ -188,7 +188,7 @@ def led_to_seen(
     parts: tuple[BoolMask, BoolMask, BoolMask],
     unit: float,
 ) -> NDArray[np.float32]:
-    """What has to be added to invented skin, so that nobody sees where it ends and the other begins.
+    """The correction of invented skin that hides where it meets the seen skin.
 
     Args:
         beyond: ``(height, width, 3)``, the photo less the invented skin without its texture.

@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 from safetensors.numpy import save_file
 
-from cli.diagnosis import dashboard, engine, machine
+from cli.diagnosis import engine, host
 from cli.diagnosis.findings import Case
 from engines.fashn.about import ENGINE as FASHN
 from engines.models import MODELS, model_path
@@ -124,30 +124,30 @@ async def test_weights_that_are_cut_short_changed_or_gone(settings: Settings, fe
 async def test_the_pepper(settings: Settings) -> None:
     for value, level in (("", "error"), ("x" * 31, "error"), ("x" * 32, "ok")):
         settings.security = SecuritySettings(key_pepper=SecretStr(value))
-        assert await levels_of(dashboard.look_at_pepper, Case(settings)) == {"key pepper": level}
+        assert await levels_of(host.look_at_pepper, Case(settings)) == {"key pepper": level}
 
 
 @pytest.mark.parametrize(("previous", "level"), [("short", "error"), ("y" * 32 + ",short", "error"), ("y" * 32, "ok")])
 async def test_the_peppers_that_are_still_accepted(settings: Settings, previous: str, level: str) -> None:
     settings.security = SecuritySettings(key_pepper=SecretStr("x" * 32), key_pepper_previous=SecretStr(previous))
-    assert await levels_of(dashboard.look_at_pepper, Case(settings)) == {"key pepper": level}
+    assert await levels_of(host.look_at_pepper, Case(settings)) == {"key pepper": level}
 
 
 @pytest.mark.parametrize(
     ("free_gib", "level"), [(400, "ok"), (150, "ok"), (149, "warning"), (10, "warning"), (9.9, "error"), (0.1, "error")]
 )
 def test_room_on_a_large_disk(free_gib: float, level: str) -> None:
-    found = machine.judged(Path("/data"), total=1000 * machine.GIB, free=round(free_gib * machine.GIB))
+    found = host.judged_disk(Path("/data"), total=1000 * host.GIB, free=round(free_gib * host.GIB))
     assert found.level == level
 
 
 def test_room_on_a_small_disk() -> None:
     for free_gib, level in ((0.95, "warning"), (0.19, "error")):
-        assert machine.judged(Path("/data"), total=4 * machine.GIB, free=round(free_gib * machine.GIB)).level == level
+        assert host.judged_disk(Path("/data"), total=4 * host.GIB, free=round(free_gib * host.GIB)).level == level
 
 
 async def test_the_disk_of_a_folder_that_is_not_there_yet(case: Case) -> None:
-    (found,) = await findings_of(machine.look, case)
+    (found,) = await findings_of(host.look_at_disk, case)
     assert str(case.settings.stack.data_dir.parent) in found.sentence
 
 

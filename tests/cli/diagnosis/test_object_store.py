@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from cli.diagnosis import object_store as probe
+from cli.diagnosis import stores as probe
 from cli.diagnosis.findings import Case
 from runtime.object_store import S3ObjectStore
 from runtime.settings import ObjectStoreSettings, Settings
@@ -18,14 +18,14 @@ def store_settings(settings: Settings, object_store: S3ObjectStore, object_store
 
 @pytest.mark.usefixtures("store_settings")
 async def test_a_sound_store_is_left_as_it_was(case: Case, object_store: S3ObjectStore) -> None:
-    levels = await levels_of(probe.look, case)
+    levels = await levels_of(probe.look_at_object_store, case)
     assert set(levels.values()) == {"ok"}
     assert len(levels) == 4
     assert await object_store.list_keys(probe.PREFIX) == []
 
 
 async def test_no_store(case: Case) -> None:
-    findings = await findings_of(probe.look, case)
+    findings = await findings_of(probe.look_at_object_store, case)
     assert "curl" in (the(findings, "object store", "error").remedy or "")
     assert [finding.level for finding in findings[1:]] == ["skipped"] * 3
 
@@ -38,7 +38,7 @@ async def test_no_store(case: Case) -> None:
 )
 async def test_a_bucket_that_is_not_there_or_not_ours(settings: Settings, wrong: dict[str, object]) -> None:
     settings.object_store = settings.object_store.model_copy(update=wrong)
-    findings = await findings_of(probe.look, Case(settings))
+    findings = await findings_of(probe.look_at_object_store, Case(settings))
     assert the(findings, "object store", "ok")
     assert settings.object_store.bucket in the(findings, "bucket", "error").sentence
     assert the(findings, "objects", "skipped")
@@ -50,4 +50,4 @@ async def test_a_store_that_changes_or_keeps_what_it_should_not(case: Case, monk
         return b"something else"
 
     monkeypatch.setattr(S3ObjectStore, "get", another)
-    assert "changed" in the(await findings_of(probe.look, case), "objects", "error").sentence
+    assert "changed" in the(await findings_of(probe.look_at_object_store, case), "objects", "error").sentence

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
-from cli.diagnosis import machine
+from cli.diagnosis import host
 from cli.diagnosis.findings import Case
 from runtime.embedded.record import stack_secrets
 from runtime.settings import Settings, StackSettings, TemporalSettings
@@ -26,19 +26,17 @@ def having(monkeypatch: pytest.MonkeyPatch, *accounts: pwd.struct_passwd, signed
     monkeypatch.setattr(pwd, "getpwall", lambda: list(accounts))
     monkeypatch.setattr(psutil, "users", lambda: [SimpleNamespace(name=name) for name in signed_in])
     monkeypatch.setattr(os, "getuid", lambda: 1000)
-    return machine.other_people()
+    return host.other_people()
 
 
 @pytest.mark.parametrize(("mode", "level"), [(0o700, "ok"), (0o750, "error"), (0o701, "error")])
 async def test_the_data_folder(settings: Settings, tmp_path: Path, mode: int, level: str) -> None:
     settings.stack = StackSettings(data_dir=tmp_path / "data")
-    assert (await levels_of(machine.look_at_privacy, Case(settings)))["data folder"] == "skipped", (
-        "no stack has run there"
-    )
+    assert (await levels_of(host.look_at_privacy, Case(settings)))["data folder"] == "skipped", "no stack has run there"
     (tmp_path / "data").mkdir()
     stack_secrets(tmp_path / "data")
     (tmp_path / "data").chmod(mode)
-    finding = machine.judged_folder(settings.stack)
+    finding = host.judged_folder(settings.stack)
     assert finding.level == level
     assert (finding.remedy or "chmod -R go= ").startswith("chmod -R go= ")
 
@@ -58,10 +56,10 @@ def test_people_are_told_from_accounts_of_the_system(monkeypatch: pytest.MonkeyP
 
 def test_a_temporal_that_asks_for_nothing_is_a_matter_of_who_can_log_in() -> None:
     here = TemporalSettings(address="127.0.0.1:7233")
-    assert machine.judged_temporal(here, []).level == "ok"
-    found = machine.judged_temporal(here, ["ann", "bob", "eve", "zoe"])
+    assert host.judged_temporal(here, []).level == "ok"
+    found = host.judged_temporal(here, ["ann", "bob", "eve", "zoe"])
     assert found.level == "warning"
     assert "4 other users can log in here (ann, bob, eve, …)" in found.sentence
-    assert machine.judged_temporal(TemporalSettings(address="temporal:7233"), ["ann"]).level == "skipped"
+    assert host.judged_temporal(TemporalSettings(address="temporal:7233"), ["ann"]).level == "skipped"
     with_a_key = TemporalSettings(address="127.0.0.1:7233", api_key=SecretStr("k"))
-    assert machine.judged_temporal(with_a_key, ["ann"]).level == "ok"
+    assert host.judged_temporal(with_a_key, ["ann"]).level == "ok"

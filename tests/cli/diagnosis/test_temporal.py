@@ -116,10 +116,7 @@ async def test_search_attributes_that_are_missing_or_of_another_type(case: Case,
 
 
 async def of_reconcile(client: Client, settings: Settings) -> Finding:
-    async for finding in temporal.look_at_schedules(TemporalGateway(client), settings.temporal):
-        if RECONCILE.name in finding.sentence:
-            return finding
-    raise AssertionError
+    return await temporal.judged_schedule(TemporalGateway(client), RECONCILE, settings.temporal)
 
 
 async def test_schedules_that_are_missing_paused_or_of_another_version(settings: Settings, namespace: Client) -> None:
@@ -162,11 +159,11 @@ async def test_a_schedule_whose_last_run_failed_or_is_long_ago(
     assert (late.level, "schedule trigger" in (late.remedy or "")) == ("error", True)
 
 
-async def test_nobody_polls(settings: Settings, namespace: Client) -> None:
+async def test_nobody_polls(case: Case, namespace: Client) -> None:
     await namespace.start_workflow("ReconcileWorkflow", id="waiting", task_queue=CPU_QUEUE)
 
     async def found() -> list[Finding]:
-        return [finding async for finding in temporal.look_at_queues(namespace)]
+        return [finding for finding in await findings_of(temporal.look, case) if finding.subject == "queues"]
 
     async def counted() -> bool:
         return "1 task waiting" in (await found())[0].sentence

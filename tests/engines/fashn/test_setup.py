@@ -108,7 +108,8 @@ def test_poses_are_found_with_as_many_threads_as_asked(weights: Path) -> None:
 def test_blocks_are_compiled_where_asked_for(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[object] = []
 
-    def compile_nothing(call: object) -> object:
+    def compile_nothing(call: object, **options: object) -> object:
+        assert options["dynamic"]
         compiled.append(call)
         return call
 
