@@ -1,7 +1,8 @@
 """OpenTelemetry traces of a process: off until a collector is named.
 
-The API's spans come from `api.tracing`, those of workflows and activities from Temporal's own interceptor, which also
-carries the trace from one to the other in the headers of workflows. Exported spans are redacted like log lines.
+The API's spans come from `api.request_context`, those of workflows and activities from Temporal's own interceptor,
+which also carries the trace from one to the other in the headers of workflows. Exported spans are redacted like log
+lines.
 """
 
 from __future__ import annotations

@@ -95,15 +95,16 @@ def build_worker(
 
 async def run(settings: Settings, telemetry: Telemetry) -> None:
     """Poll until a signal comes."""
-    stop, meter = stop_event(), telemetry.meter
+    meter = telemetry.meter
     database = Database(
         settings.database,
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
     )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    temporal = await TemporalGateway.connect(
+    temporal = await TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=telemetry.tracing.interceptors
     )
+    stop = stop_event()  # before this, nothing has to be drained
     await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))

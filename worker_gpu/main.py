@@ -60,7 +60,6 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         EngineUnavailable: An engine cannot be set up; nothing was polled.
         ModelsMissing: The models that find people are not there.
     """
-    stop = stop_event()
     tracing = telemetry.tracing
     given_up = asyncio.Event()
 
@@ -74,6 +73,10 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
+    temporal = await TemporalGateway.connect_once_there(
+        settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+    )
+    client, stop = temporal.client, stop_event()  # before this, nothing has to be drained
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
@@ -81,11 +84,6 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
     )
     try:
-        client = (
-            await TemporalGateway.connect(
-                settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
-            )
-        ).client
         version = version_of(settings.temporal, "gpu")
         workers = build_workers(client, inference, engines.parallel, version)
         await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")

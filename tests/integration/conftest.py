@@ -18,7 +18,7 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from api.app import create_app
 from api.parts import ApiParts
-from api.payments.choice import open_provider
+from api.payments import open_provider
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines

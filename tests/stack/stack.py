@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import psutil
 
-from cli.stack import all_checks
+from cli.health import all_checks
 from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.stack.command_line import PROJECT, TRYON, run_program

@@ -1,20 +1,24 @@
-"""Stripe Checkout: an order is paid on a page of Stripe's, and Stripe's signed message closes it.
+"""Who takes the money: providers behind one protocol, and Stripe Checkout as one of them.
 
-For one order there is ever only one page: it is asked for under the order's id as idempotency key, with nothing in it
-that changes, and it ends before Stripe forgets such keys. The `stripe` package is imported late, since only those who
-take money this way need it.
+With the other one an operator approves orders by hand: for services that collect by other means, and for trying
+everything out. What is paid for, and what becomes of it, is decided in `domain.billing.payments`.
+
+At Stripe an order is paid on a page of Stripe's, and Stripe's signed message closes it (`api.stripe_webhook`). For one
+order there is ever only one page: it is asked for under the order's id as idempotency key, with nothing in it that
+changes, and it ends before Stripe forgets such keys. The `stripe` package is imported late, since only those who take
+money this way need it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 from aiohttp import ClientError, ClientTimeout
 
-from api.payments.provider import PaymentPage, PaymentPageError
 from domain.tables import Payment
 from runtime.settings import PaymentSettings
 
@@ -36,6 +40,75 @@ AWAY = "The payment page could not be opened. Your order is kept; try again in a
 TOO_LATE = "This order is from yesterday and can no longer be paid. Withdraw it and order again."
 
 log = structlog.get_logger(__name__)
+
+
+class PaymentPageError(Exception):
+    """The provider cannot be asked now. Its sentence is for the owner; the order is as it was."""
+
+
+@dataclass(frozen=True)
+class PaymentPage:
+    """Where the browser goes to pay, and what the provider calls this purchase."""
+
+    url: str
+    reference: str
+
+
+class PaymentProvider(Protocol):
+    """Somebody who takes money.
+
+    Attributes:
+        name: What orders are marked with; at most 16 characters.
+        label: For people.
+        online: Whether the owner pays on a page of the provider's; otherwise an operator approves the order.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def online(self) -> bool: ...
+
+    async def begin(
+        self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime
+    ) -> PaymentPage | None:
+        """Open the page on which an order is paid, or none where there is no page.
+
+        Asked again for the same order it is the same page, so that an order is never paid on two. It names what is
+        bought by ``subject``, and leads back to ``return_url`` once paid, or to ``cancel_url``.
+
+        Raises:
+            PaymentPageError: It cannot be opened.
+        """
+
+    async def give_up(self, payment: Payment) -> bool:
+        """Make sure that an open order can no longer be paid; False where money may be on its way.
+
+        Raises:
+            PaymentPageError: The provider did not answer.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class ManualPayments:
+    """Takes no money itself: there is no page, and the order waits for an operator."""
+
+    name, label, online = "manual", "By hand", False
+
+    async def begin(self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime) -> None:
+        """Open nothing."""
+
+    async def give_up(self, payment: Payment) -> bool:  # noqa: ARG002  # as the protocol has it
+        """Nobody pays an order that is withdrawn."""
+        return True
+
+    async def close(self) -> None:
+        """Nothing is held."""
 
 
 class StripePayments:
@@ -113,12 +186,11 @@ class StripePayments:
 
 def _facts(error: Exception) -> dict[str, object]:
     """What may be logged; the message itself may repeat what was sent."""
-    facts = {name: getattr(error, name, None) for name in ("http_status", "request_id")}
-    return {"kind": type(error).__name__, **facts}
+    return {"kind": type(error).__name__} | {name: getattr(error, name, None) for name in ("http_status", "request_id")}
 
 
 def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -> SessionCreateParams:
-    order = str(payment.id)
+    order, price = str(payment.id), payment.price_cents
     return {
         "mode": "payment",
         "client_reference_id": order,
@@ -127,11 +199,7 @@ def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -
         "line_items": [
             {
                 "quantity": 1,
-                "price_data": {
-                    "currency": "usd",
-                    "unit_amount": payment.price_cents,
-                    "product_data": {"name": subject},
-                },
+                "price_data": {"currency": "usd", "unit_amount": price, "product_data": {"name": subject}},
             }
         ],
         "success_url": return_url,
@@ -140,3 +208,12 @@ def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -
         "adaptive_pricing": {"enabled": False},
         "expires_at": int((payment.created_at + OPEN_FOR).timestamp()),
     }
+
+
+def open_provider(settings: PaymentSettings) -> PaymentProvider:
+    """The provider that the settings name.
+
+    Raises:
+        ValueError: It lacks a secret or a package.
+    """
+    return StripePayments(settings) if settings.provider == "stripe" else ManualPayments()

@@ -1,4 +1,4 @@
-"""Whether mail may be read on a page: only where the one who reads it sits at the machine that serves it.
+"""Mail on a page: only where the person who reads it sits at the machine that serves it.
 
 The page holds links that let people into any account. So it is there only while no mail server is set, the API listens
 on this machine alone, its public address is of this machine too, and the request came from here: straight, not through
@@ -11,8 +11,13 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from fastapi import Request
+from fastapi import APIRouter, Request, Response
 
+from api.dashboard.rendering import page
+from api.parts import Parts
+from api.routes import RoutePolicy
+from domain import mails
+from domain.errors import TryOnError
 from runtime.settings import Settings
 
 OF_PROXIES = (
@@ -22,8 +27,20 @@ OF_PROXIES = (
 """Headers that a request straight from a browser does not have."""
 
 
+router = APIRouter()
+
+
+@router.get("/outbox")
+@RoutePolicy(public=True)
+async def show_outbox(request: Request, parts: Parts) -> Response:
+    """Mail that no server takes."""
+    if not may_read_mail(request, parts.settings):
+        raise TryOnError("route_not_found")
+    return page(request, "authentication/outbox.html", written=await parts.database.read(mails.list_mail))
+
+
 def may_read_mail(request: Request, settings: Settings) -> bool:
-    """Whether whoever asks sits at this machine, and mail has no other way to them."""
+    """Whether the person who asks sits at this machine, and mail has no other way to them."""
     referer = urlsplit(request.headers.get("Referer", "")).hostname
     return (
         settings.mail.host is None

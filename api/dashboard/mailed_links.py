@@ -12,11 +12,11 @@ from starlette.responses import Response
 
 from api.dashboard import credentials
 from api.dashboard.credentials import PasswordRefused
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, SentForm
 from api.dashboard.mailing import letterhead, write_and_send
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import SESSION, possible_visitor, set_cookie
-from api.parts import parts_of
+from api.parts import Parts, parts_of
 from api.routes import RoutePolicy
 from domain import accounts
 from domain.authentication import email_tokens, logins, sessions, throttles
@@ -27,19 +27,18 @@ from domain.authentication.sessions import SignedIn
 from domain.authentication.throttles import SIGN_IN
 from domain.tables import Account, EmailToken
 
+TEMPLATES = {
+    Purpose.VERIFY: "authentication/verify.html",
+    Purpose.RESET: "authentication/reset.html",
+    Purpose.CHANGE: "authentication/change_address.html",
+}
+
 router = APIRouter()
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link that is worth something.
-
-    Attributes:
-        token: What it carries.
-        row: What it stands for.
-        account: Whose it is.
-        own_visitor: Whoever looks at it, if that is the account's owner, signed in.
-    """
+    """A link that is worth something; ``own_visitor`` looks at it, if that is the account's owner, signed in."""
 
     token: str
     row: EmailToken
@@ -55,23 +54,20 @@ async def show_verify(request: Request) -> Response:
     A stranger may have signed up with somebody else's address. Its owner, who gets this link, does not know the
     stranger's password, and so opens no account for the stranger by a careless click.
     """
-    link = await _find(request, Purpose.VERIFY, request.query_params.get("token", ""))
-    return _dead(request) if link is None else _verify_page(request, link)
+    return await _asking_page(request, Purpose.VERIFY)
 
 
 @router.post("/verify")
 @RoutePolicy(public=True)
-async def verify(request: Request) -> Response:
+async def verify(request: Request, form: SentForm, parts: Parts) -> Response:
     """Confirm the address, and be signed in."""
-    parts = parts_of(request)
-    form = await read_form(request)
     link = await _find(request, Purpose.VERIFY, form.text("token"))
     if link is None:
         return _dead(request)
     try:
         fitted = await _prove(request, link, form)
     except PasswordRefused as error:
-        return _verify_page(request, link, error)
+        return _link_page(request, Purpose.VERIFY, link, error.status, error.sentence)
 
     def confirm(session: Session) -> tuple[bool, str | None] | None:
         now = datetime.now(UTC)
@@ -98,31 +94,27 @@ async def verify(request: Request) -> Response:
 @RoutePolicy(public=True)
 async def show_reset(request: Request) -> Response:
     """Ask for a new password."""
-    link = await _find(request, Purpose.RESET, request.query_params.get("token", ""))
-    return _dead(request) if link is None else _reset_page(request, link)
+    return await _asking_page(request, Purpose.RESET)
 
 
 @router.post("/reset")
 @RoutePolicy(public=True)
-async def reset(request: Request) -> Response:
+async def reset(request: Request, form: SentForm, parts: Parts) -> Response:
     """Set a new password; every browser is signed out, this one too."""
-    parts = parts_of(request)
-    form = await read_form(request)
     link = await _find(request, Purpose.RESET, form.text("token"))
     if link is None:
         return _dead(request)
-    password = form.exact("password")
+    password, email = form.exact("password"), link.account.email
     try:
-        check_password(password, email=link.account.email)
+        check_password(password, email=email)
     except ValueError as error:
-        return _reset_page(request, link, 422, str(error))
+        return _link_page(request, Purpose.RESET, link, 422, str(error))
     password_hash = await parts.passwords.hash(password)
     changed = await parts.database.write(
         logins.reset, parts.plans, parts.digester, token=link.token, password_hash=password_hash, now=datetime.now(UTC)
     )
     if changed is None:
         return _dead(request)
-    email = link.account.email
     await parts.database.write_relaxed(throttles.forget_address, parts.digester, SIGN_IN, email=email)
     return redirect("/log-in", "password_changed")
 
@@ -131,32 +123,23 @@ async def reset(request: Request) -> Response:
 @RoutePolicy(public=True)
 async def show_change(request: Request) -> Response:
     """Ask to confirm a new address, for the password too where nobody is signed in."""
-    link = await _find(request, Purpose.CHANGE, request.query_params.get("token", ""))
-    return _dead(request) if link is None else _change_page(request, link)
+    return await _asking_page(request, Purpose.CHANGE)
 
 
 @router.post("/change-address")
 @RoutePolicy(public=True)
-async def change_address(request: Request) -> Response:
+async def change_address(request: Request, form: SentForm, parts: Parts) -> Response:
     """Use the new address from now on."""
-    parts = parts_of(request)
-    form = await read_form(request)
     link = await _find(request, Purpose.CHANGE, form.text("token"))
     if link is None:
         return _dead(request)
     try:
         await _prove(request, link, form)
     except PasswordRefused as error:
-        return _change_page(request, link, error)
+        return _link_page(request, Purpose.CHANGE, link, error.status, error.sentence)
+    head, now = letterhead(parts.settings), datetime.now(UTC)
     try:
-        changed = await write_and_send(
-            parts,
-            logins.change_address,
-            parts.digester,
-            letterhead(parts.settings),
-            token=link.token,
-            now=datetime.now(UTC),
-        )
+        changed = await write_and_send(parts, logins.change_address, parts.digester, head, token=link.token, now=now)
     except IntegrityError:  # the address has just become somebody else's
         return _dead(request)
     if not changed:
@@ -182,33 +165,24 @@ async def _prove(request: Request, link: Link, form: Form) -> Credentials | None
     """
     if link.own_visitor is not None:
         return None
-    parts = parts_of(request)
-    return await credentials.prove(parts, request, email=link.account.email, password=form.exact("password"))
+    email, password = link.account.email, form.exact("password")
+    return await credentials.prove(parts_of(request), request, email=email, password=password)
 
 
-def _verify_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
-    return _asking_page(request, "authentication/verify.html", link, refused)
+async def _asking_page(request: Request, purpose: Purpose) -> Response:
+    link = await _find(request, purpose, request.query_params.get("token", ""))
+    return _dead(request) if link is None else _link_page(request, purpose, link)
 
 
-def _change_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
-    return _asking_page(request, "authentication/change_address.html", link, refused)
-
-
-def _asking_page(request: Request, template: str, link: Link, refused: PasswordRefused | None) -> Response:
+def _link_page(request: Request, purpose: Purpose, link: Link, status: int = 200, problem: str = "") -> Response:
     return page(
         request,
-        template,
-        refused.status if refused else 200,
+        TEMPLATES[purpose],
+        status,
         link_token=link.token,
-        email=link.row.email,
+        email=link.account.email if purpose is Purpose.RESET else link.row.email,
         asks_password=link.own_visitor is None,
-        problem=refused.sentence if refused else "",
-    )
-
-
-def _reset_page(request: Request, link: Link, status: int = 200, problem: str = "") -> Response:
-    return page(
-        request, "authentication/reset.html", status, link_token=link.token, email=link.account.email, problem=problem
+        problem=problem,
     )
 
 

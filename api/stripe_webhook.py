@@ -14,11 +14,11 @@ from typing import Annotated, Any
 
 import structlog
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import AliasPath, BaseModel, BeforeValidator, Field, ValidationError
 
 from api.body_limit import body_of
-from api.parts import ApiParts, parts_of
-from api.payments.stripe_checkout import StripePayments
+from api.parts import ApiParts, Parts
+from api.payments import StripePayments
 from domain.billing import payments
 from domain.billing.payments import Receipt, ReceiptRefusedError
 from domain.errors import TryOnError
@@ -71,29 +71,22 @@ class CheckoutSession(BaseModel):
         return Receipt(StripePayments.name, self.id, self.amount_total if self.currency == "usd" else None)
 
 
-class EventData(BaseModel):
-    """The object that an event is about."""
-
-    object: dict[str, Any]
-
-
 class Event(BaseModel):
-    """A message of Stripe's."""
+    """A message of Stripe's, with the object that it is about."""
 
     id: str
     type: str
-    data: EventData
+    object: dict[str, Any] = Field(validation_alias=AliasPath("data", "object"))
 
 
 @router.post(STRIPE_PATH)
-async def hear_stripe(request: Request) -> Response:
+async def hear_stripe(request: Request, parts: Parts) -> Response:
     """Act on a message, or ignore one that is about something else."""
-    parts = parts_of(request)
     if not isinstance(parts.payments, StripePayments):
         raise TryOnError("route_not_found")
     try:
         event = read_event(parts.payments, body_of(request), request.headers.get("Stripe-Signature"))
-        session = CheckoutSession.model_validate(event.data.object) if event.type.startswith(SESSION_EVENTS) else None
+        session = CheckoutSession.model_validate(event.object) if event.type.startswith(SESSION_EVENTS) else None
     except ValidationError:
         raise TryOnError("field_invalid", "The message could not be read.") from None
     if session is not None and session.client_reference_id is not None:
