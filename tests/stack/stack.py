@@ -56,19 +56,25 @@ class Stack:
             text=True,
             start_new_session=True,
         )
+        try:
+            self.said = self._until_ready()
+            self.key = self.key or create_key(self.data_dir, "owner@example.com")
+        except BaseException:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(60)
+            raise
+        headers = {"Authorization": f"Bearer {self.key}"}
+        address = self.record.addresses["API"]
+        self.client = httpx.Client(base_url=address, headers=headers, timeout=30, trust_env=False)
+
+    def _until_ready(self) -> str:
         assert self.process.stdout is not None
         said = []
         for line in self.process.stdout:
             said.append(line)
             if line.startswith("Ready"):
-                break
-        else:
-            raise AssertionError("".join(said))
-        self.said = "".join(said)
-        self.key = self.key or create_key(self.data_dir, "owner@example.com")
-        headers = {"Authorization": f"Bearer {self.key}"}
-        address = self.record.addresses["API"]
-        self.client = httpx.Client(base_url=address, headers=headers, timeout=30, trust_env=False)
+                return "".join(said)
+        raise AssertionError("".join(said))
 
     @property
     def record(self) -> StackRecord:
