@@ -23,8 +23,11 @@ from temporalio import activity
 from engines.base import OnStep, RenderResult, ShouldStop
 from runtime.metric_catalogue import DEVICE_SECONDS
 from runtime.metrics import SdkMeter, activity_meter
+from runtime.object_store import waiting_at_most
 
 INTERVAL_SECONDS = 2.0
+
+HERE_STORE_SECONDS = 4.0  # a second less than `workflows.steps.HERE_TIMEOUT`
 
 
 @asynccontextmanager
@@ -32,10 +35,15 @@ async def heartbeats() -> AsyncIterator[None]:
     """Send a heartbeat every two seconds for as long as the block runs and the event loop turns.
 
     A step that is tried in the workflow's own worker sends none: the worker itself tells the server that it lives.
+    There the store is waited for no longer than the try lasts, so that no thread goes on when it is over.
     """
+    if activity.info().is_local:
+        with waiting_at_most(HERE_STORE_SECONDS):
+            yield
+        return
 
     async def beat() -> None:
-        while not activity.info().is_local:
+        while True:
             activity.heartbeat()
             await asyncio.sleep(INTERVAL_SECONDS)
 

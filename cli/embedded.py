@@ -253,7 +253,8 @@ class EmbeddedStack:
             await asyncio.to_thread(migrations.upgrade, database.engine)
         # They load for longer than the servers start, and wait for these.
         ours = [supervisor.start(specs[name]) for name in OUR_PROCESSES]
-        await asyncio.gather(*(self._wait(child) for child in (*servers, *ours)))
+        for wave in (servers, ours):
+            await asyncio.gather(*(self._wait(child) for child in wave))
 
     async def _wait(self, child: Child) -> None:
         await child.wait_ready(READY_SECONDS)

@@ -25,6 +25,7 @@ from temporalio.common import (
 )
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
+from temporalio.service import RPCError, RPCStatusCode
 
 from domain.errors import ErrorCode, TryOnError, known_code
 from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError, TemporalAwayError, temporal_calls
@@ -43,7 +44,9 @@ from workflows.tryon import TryOnWorkflow, tryon_options
 
 PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
 
-ARRIVAL_SECONDS, TRIES_SAID_ONCE = 0.2, 150  # a worker that waits for Temporal says so twice a minute
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.2, 5.0  # between looks whether Temporal is there; doubled every time
+
+REFUSED = (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT)
 
 LONGEST_SUMMARY = 100  # characters of a product's name in the Temporal UI's list
 
@@ -145,19 +148,25 @@ class TemporalGateway:
     async def connect_once_there(
         cls, settings: TemporalSettings, *, runtime: Runtime | None = None, interceptors: Sequence[Interceptor] = ()
     ) -> TemporalGateway:
-        """Connect a worker, however long Temporal takes to answer and to have the namespace; the log tells of it."""
-        tries = 0
+        """Connect a worker, however long Temporal takes to answer and to have the namespace; the log tells of it.
+
+        Raises:
+            TemporalAwayError: It answers, and refuses: no waiting mends a key that is not valid.
+        """
+        asked, pause = DescribeNamespaceRequest(namespace=settings.namespace), FIRST_PAUSE_SECONDS
         while True:
             try:
                 gateway = await cls.connect(settings, runtime=runtime, interceptors=interceptors)
                 with temporal_calls():
-                    asked = DescribeNamespaceRequest(namespace=settings.namespace)
-                    await gateway.client.workflow_service.describe_namespace(asked)
+                    service = gateway.client.workflow_service
+                    await service.describe_namespace(asked, timeout=timedelta(seconds=PATIENCE_SECONDS))
             except TemporalAwayError as error:
-                if tries % TRIES_SAID_ONCE == 0:
+                if isinstance(error.__cause__, RPCError) and error.__cause__.status in REFUSED:
+                    raise
+                if pause in (FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS):
                     log.warning("waiting for Temporal", address=settings.address, reason=str(error)[:200])
-                tries += 1
-                await asyncio.sleep(ARRIVAL_SECONDS)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             else:
                 return gateway
 

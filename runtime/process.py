@@ -74,6 +74,17 @@ def stop_event() -> asyncio.Event:
     return event
 
 
+async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, Answer]) -> Answer | None:
+    """Do ``work`` to its end; None where ``stop`` is set before that."""
+    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if working.done():
+        return working.result()
+    working.cancel()
+    return None
+
+
 async def serve_workers(
     workers: Sequence[Worker], stop: asyncio.Event, *background: Callable[[], Awaitable[None]], name: str
 ) -> None:

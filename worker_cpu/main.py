@@ -24,7 +24,7 @@ from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
-from runtime.process import Telemetry, run_worker, serve_workers, stop_event
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event, unless_stopped
 from runtime.settings import Settings
 from worker_cpu.relay import relay_forever
 from worker_cpu.state_metrics import StateMetrics
@@ -86,6 +86,7 @@ def build_worker(
         # the worker's time. Tests run every workflow in it.
         workflow_runner=UnsandboxedWorkflowRunner(),
         max_concurrent_activities=CONCURRENT_STEPS,
+        max_concurrent_local_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
         max_heartbeat_throttle_interval=CANCELLATION_DELAY,
@@ -95,16 +96,19 @@ def build_worker(
 
 async def run(settings: Settings, telemetry: Telemetry) -> None:
     """Poll until a signal comes."""
-    meter = telemetry.meter
+    stop, meter = stop_event(), telemetry.meter
     database = Database(
         settings.database,
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
     )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    temporal = await TemporalGateway.connect_once_there(
-        settings.temporal, runtime=telemetry.runtime, interceptors=telemetry.tracing.interceptors
+    interceptors = telemetry.tracing.interceptors
+    arrival = TemporalGateway.connect_once_there(
+        settings.temporal, runtime=telemetry.runtime, interceptors=interceptors
     )
-    stop = stop_event()  # before this, nothing has to be drained
+    temporal = await unless_stopped(stop, arrival)
+    if temporal is None:
+        return
     await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))

@@ -20,7 +20,7 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import Telemetry, run_worker, serve_workers, stop_event
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event, unless_stopped
 from runtime.settings import Settings
 from worker_gpu.engine import choose_engines, choose_segmenter
 from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
@@ -60,6 +60,7 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         EngineUnavailable: An engine cannot be set up; nothing was polled.
         ModelsMissing: The models that find people are not there.
     """
+    stop = stop_event()
     tracing = telemetry.tracing
     given_up = asyncio.Event()
 
@@ -73,10 +74,13 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
-    temporal = await TemporalGateway.connect_once_there(
+    arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
     )
-    client, stop = temporal.client, stop_event()  # before this, nothing has to be drained
+    temporal = await unless_stopped(stop, arrival)
+    if temporal is None:
+        return True
+    client = temporal.client
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)

@@ -224,8 +224,9 @@ class TryOnWorkflow:
 
     async def _clean_up(self, job: TryOnInput) -> None:
         try:
-            about = "inputs and intermediate pictures"
-            await steps.CLEAN_UP.run(job.part(CleanUpInput), about, here_first=self._here_first)
+            # Never beside the workflow: a task that is lost is gone through again, the steps before this one too, and
+            # these need what it deletes.
+            await steps.CLEAN_UP.run(job.part(CleanUpInput), "inputs and intermediate pictures")
         except ActivityError:
             # The job's outcome stands; the purge deletes what is left.
             workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id, "account_id": job.account_id})

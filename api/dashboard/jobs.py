@@ -405,7 +405,7 @@ async def stage_of(temporal: TemporalGateway, job_id: str, garments: int) -> Sta
 def stage_in(progress: Progress, garments: int) -> Stage:
     """The stage that the steps under way come to."""
     name = next((stage for step, stage in _OF_STEP.items() if progress.pending.get(step)), None)
-    if name is None:  # between two steps, or before the first
-        return Stage(QUEUE if progress.stage in ("", "accepted") else DRAWING)
+    if name is None:  # before the first step, between two, or in those that run beside the workflow
+        return Stage({"": QUEUE, "accepted": QUEUE, "rendering": FINISHING}.get(progress.stage, DRAWING))
     fetching = progress.pending.get(steps.FETCH_GARMENT.name, 0)
     return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None)

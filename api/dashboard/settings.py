@@ -260,16 +260,18 @@ async def ask_for_change(request: Request, form: SentForm, parts: Parts, visitor
         new_email = address_to_keep(typed["new_email"])
         if new_email == visitor.email:
             raise ValueError("This is already your address.")
-        await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
-        counted = mail_subjects(parts, request, new_email)
-        if await parts.database.write_relaxed(throttles.seconds_to_wait, counted, now=datetime.now(UTC)):
-            raise TooMuchMail
-    except PasswordRefused as error:
-        status, errors["email_password"] = error.status, error.of_password
-    except TooMuchMail as error:
-        status, errors["new_email"] = 429, error.sentence
     except ValueError as error:
         errors["new_email"] = str(error)
+    else:
+        try:
+            await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
+            counted = mail_subjects(parts, request, new_email)
+            if await parts.database.write_relaxed(throttles.seconds_to_wait, counted, now=datetime.now(UTC)):
+                raise TooMuchMail
+        except PasswordRefused as error:
+            status, errors["email_password"] = error.status, error.of_password
+        except TooMuchMail as error:
+            status, errors["new_email"] = 429, error.sentence
     if errors:
         return await show_settings(request, parts, visitor, status, errors=errors, values=typed)
     await write_and_send(
@@ -289,9 +291,10 @@ async def change_password(request: Request, form: SentForm, parts: Parts, visito
     new = form.exact("new_password")
     try:
         check_password(new, email=visitor.email)
-        await prove(parts, request, email=visitor.email, password=form.exact("old_password"))
     except ValueError as error:
         return await show_settings(request, parts, visitor, 422, errors={"new_password": str(error)})
+    try:
+        await prove(parts, request, email=visitor.email, password=form.exact("old_password"))
     except PasswordRefused as error:
         return await show_settings(request, parts, visitor, error.status, errors={"old_password": error.of_password})
     password_hash = await parts.passwords.hash(new)

@@ -74,7 +74,7 @@ def test_lines_of_activities_carry_the_ids_of_their_job_and_the_trace_of_its_req
 
 
 def test_what_temporals_loggers_say_of_an_activity_has_them_too(said: Said) -> None:
-    line, _ = [line for line in said.lines if line.get("logger") == "temporalio.activity" and "headers" in line]
+    (line,) = [line for line in said.lines if line.get("logger") == "temporalio.activity" and "headers" in line]
     assert (line["job_id"], line["activity_type"]) == (said.ids["job_id"], "clean_up")
     assert line["headers"] == {"Authorization": "[hidden]"}
     assert "temporal_activity" not in line

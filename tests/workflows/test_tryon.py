@@ -243,8 +243,10 @@ def scheduled(events: list[HistoryEvent]) -> list[str]:
     return [name for name in found if name]
 
 
-@pytest.mark.parametrize(("run_version", "last"), [(1, ["watermark", "settle", "clean_up"]), (2, [])])
-async def test_steps_after_the_drawing_need_no_server(running: RunningSteps, run_version: int, last: list[str]) -> None:
+@pytest.mark.parametrize(("run_version", "last"), [(1, ["watermark", "settle", "clean_up"]), (2, ["clean_up"])])
+async def test_a_picture_needs_no_server_after_its_drawing(
+    running: RunningSteps, run_version: int, last: list[str]
+) -> None:
     fakes, job = FakeSteps(), tryon_input(uuid.uuid4().hex, run_version=run_version)
     async with running(fakes) as runs:
         handle = await runs.start(job)
@@ -268,7 +270,7 @@ async def test_a_step_that_fails_beside_its_workflow_is_handed_out_where_people_
         assert await handle.result() == COMPLETED
         events = [event async for event in handle.fetch_history_events()]
     assert fakes.names.count("watermark") == 3
-    assert scheduled(events)[3:] == ["watermark"]
+    assert scheduled(events)[3:] == ["watermark", "clean_up"]
 
 
 async def test_a_person_can_read_a_run_without_opening_a_payload(running: RunningSteps) -> None:

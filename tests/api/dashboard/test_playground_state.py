@@ -46,6 +46,7 @@ async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None
         ("accepted", {"fetch_garment": 2}, "Fetching the garment", 2),
         ("rendering", {"render": 1}, "Drawing", None),
         ("rehearsing", {}, "Drawing", None),
+        ("rendering", {}, "Finishing", None),
         ("rendering", {"watermark": 1}, "Finishing", None),
         ("rendering", {"settle": 1}, "Finishing", None),
         ("accepted", {"something_new": 1}, "In the queue", None),
