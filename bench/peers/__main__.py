@@ -103,9 +103,9 @@ def table(figures: Sequence[dict[str, Any]]) -> str:
             value += f" / {figure['p95']:g}"
         columns.setdefault(peer, {})[what] = f"{value} {figure['unit']}".rstrip()
         rows.setdefault(what)
-    lines = [["measured", *columns], ["---"] * (len(columns) + 1)]
-    lines += [[what, *(column.get(what, "") for column in columns.values())] for what in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [f"| Measured | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    lines += [f"| {what} | {' | '.join(column.get(what, '') for column in columns.values())} |" for what in rows]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
