@@ -205,8 +205,8 @@ def _kill_workers(peer: Peer, chance: random.Random, moments: Iterable[float]) -
         victim = chance.choice(running)
         with suppress(psutil.NoSuchProcess):
             victim.kill()
-            while victim.status() != psutil.STATUS_ZOMBIE:
-                time.sleep(LOOK_SECONDS)
+        while victim in peer.workers():  # its threads end one after the other
+            time.sleep(LOOK_SECONDS)
         peer.revive()
 
 
