@@ -30,8 +30,8 @@ SERVICE, HTTP, CELERY, LOOP = "this service", "the same over HTTP", "Celery and 
 
 PEERS: dict[str, Callable[[Path], AbstractContextManager[Peer]]] = {
     SERVICE: contestants.service,
-    CELERY: contestants.queue,
-    LOOP: contestants.loop,
+    CELERY: contestants.task_queue,
+    LOOP: contestants.bare_loop,
 }
 """In the order in which they run."""
 
@@ -50,7 +50,10 @@ def main() -> None:
         return
     sizes = QUICK if wanted.quick else Sizes(struck=wanted.jobs, kills=wanted.kills)
     began = time.monotonic()
-    figures = [figure for name in wanted.only or PEERS for figure in measured(name, sizes)]
+    figures = []
+    for name in wanted.only or PEERS:
+        figures += measured(name, sizes)
+        print(f"{name} is measured, {time.monotonic() - began:.0f} s after the beginning", flush=True)
     print(table([asdict(figure) for figure in figures]))
     write_json(OUT, figures, {"sizes": asdict(sizes), "seconds": round(time.monotonic() - began)})
     print(f"written to {OUT}")

@@ -110,13 +110,13 @@ class Service:
         return identity.find() if identity else None
 
 
-class Queue:
+class TaskQueue:
     """Celery with two processes, and Valkey."""
 
-    def __init__(self, workplace: Workplace, store: Child, broker: Child, worker: Child, address: str) -> None:
+    def __init__(self, workplace: Workplace, store: Child, broker: Child, worker: Child, client: Celery) -> None:
         self.workplace = workplace
         self._store, self._broker, self._worker = store, broker, worker
-        self._client = Celery(broker=address, set_as_current=False)
+        self._client = client
 
     def start(self, job: TryOnInput) -> None:
         self._client.send_task(celery_app.NAME, args=[job.job_id, _engine_seconds(job)], ignore_result=True)
@@ -134,7 +134,7 @@ class Queue:
             self._worker.start()
 
 
-class Loop:
+class BareLoop:
     """One process with a queue in memory."""
 
     def __init__(self, workplace: Workplace, store: Child, worker: Child, jobs: int) -> None:
@@ -163,7 +163,7 @@ def service(folder: Path) -> Iterator[Service]:
 
 
 @contextmanager
-def queue(folder: Path) -> Iterator[Queue]:
+def task_queue(folder: Path) -> Iterator[TaskQueue]:
     """Celery, Valkey, an object store and a database for the length of a block."""
     with _store_and_database(folder) as (workplace, store):
         port = choose_port(BROKER_PORT, named=False, what="Valkey")
@@ -171,10 +171,10 @@ def queue(folder: Path) -> Iterator[Queue]:
         command = [_valkey_program(), "--port", str(port), "--bind", LOOPBACK, "--dir", str(folder)]
         # Every second to the disk: what a team does that does not want to lose tasks with the broker.
         command += ["--save", "", "--appendonly", "yes"]
-        asking = Celery(broker=address, set_as_current=False)
+        client = Celery(broker=address, set_as_current=False)
 
         async def answers(_pid: int) -> None:
-            if not await asyncio.to_thread(asking.control.ping, timeout=0.5):
+            if not await asyncio.to_thread(client.control.ping, timeout=0.5):
                 raise RuntimeError("no worker answers")
 
         async def listens(_pid: int) -> None:
@@ -188,11 +188,11 @@ def queue(folder: Path) -> Iterator[Queue]:
             _running(_child("valkey", command, folder, listens)) as broker,
             _running(_child("celery", worker, folder, answers, CELERY_BROKER_URL=address)) as child,
         ):
-            yield Queue(workplace, store, broker, child, address)
+            yield TaskQueue(workplace, store, broker, child, client)
 
 
 @contextmanager
-def loop(folder: Path) -> Iterator[Loop]:
+def bare_loop(folder: Path) -> Iterator[BareLoop]:
     """The bare loop, an object store and a database for the length of a block."""
     with _store_and_database(folder) as (workplace, store):
         pipe = folder / "jobs"
@@ -200,7 +200,7 @@ def loop(folder: Path) -> Iterator[Loop]:
         jobs = os.open(pipe, os.O_RDWR)  # both ways, so that it stays open while nobody reads
         try:
             with _running(_child("loop", [sys.executable, "-m", "bench.peers.loop", str(pipe)], folder)) as child:
-                yield Loop(workplace, store, child, jobs)
+                yield BareLoop(workplace, store, child, jobs)
         finally:
             os.close(jobs)
 

@@ -13,18 +13,18 @@ import pytest
 from bench.figures import Figure
 from bench.peers import contestants
 from bench.peers.__main__ import CELERY, LOOP, measured, sample_photo, table
-from bench.peers.contestants import Loop, account_of
+from bench.peers.contestants import BareLoop, account_of
 from bench.peers.measure import Customers, Sizes
 from domain.jobs import jobs
 
 
 @pytest.fixture(scope="module")
-def loop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loop]:
-    with contestants.loop(tmp_path_factory.mktemp("loop")) as peer:
+def loop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareLoop]:
+    with contestants.bare_loop(tmp_path_factory.mktemp("loop")) as peer:
         yield peer
 
 
-def test_a_job_that_is_done_again_is_billed_once_and_leaves_nothing(loop: Loop) -> None:
+def test_a_job_that_is_done_again_is_billed_once_and_leaves_nothing(loop: BareLoop) -> None:
     job = loop.workplace.accept(account_of(loop.workplace), sample_photo(), 0)
     job_id = uuid.UUID(job.job_id)
     assert loop.workplace.littered() == {job_id}
@@ -36,7 +36,7 @@ def test_a_job_that_is_done_again_is_billed_once_and_leaves_nothing(loop: Loop) 
     assert loop.workplace.littered() == set()
 
 
-def test_a_worker_that_was_killed_is_started_again(loop: Loop) -> None:
+def test_a_worker_that_was_killed_is_started_again(loop: BareLoop) -> None:
     with closing(Customers(loop, sample_photo())) as customers:
         assert customers.begin().result(timeout=60) > 0
         (killed,) = loop.workers()
