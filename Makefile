@@ -13,7 +13,7 @@ PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_
 SERVICE := tests/api tests/domain
 STACKS := tests/stack tests/e2e
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-peers screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -100,6 +100,11 @@ bench-peers: test-env ## The same job here, on Celery and as a bare loop, side b
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens
+
+bench-growth: env ## What things cost as work grows: rows, items of backfills, workers (40 minutes); draws the curves
+	$(INSTALL) --group curves
+	$(BIN)/python -m bench.growth
+	$(BIN)/python -m bench.growth --draw docs/images
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))

@@ -33,9 +33,8 @@ from domain.tables import Account
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.backfills import WholeItems, folders_used, read_rows, sent_garment, stored_pictures, whole_items
-from intake.job import new_job, resolve_products, workflow_input_of
+from intake.job import Picture, inspect_pictures, new_job, resolve_products, workflow_input_of
 from intake.pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_page
-from intake.pictures import Picture, inspect_pictures
 from runtime.database import Database
 from runtime.metric_catalogue import BACKFILL_ITEMS, BACKFILL_WAITS
 from runtime.metrics import activity_meter
@@ -260,8 +259,8 @@ class BackfillActivities:
                 data = await self.store.get(key)
             except ObjectMissingError:
                 raise TryOnError("image_not_readable", f"{name}: there is no object {key}.") from None
-            facts = await inspect_pictures([Picture(name, data)], self.limits, self.decoders, account_id)
-            content_type = facts[name].content_type
+            media_types = await inspect_pictures([Picture(name, data)], self.limits, self.decoders, account_id)
+            content_type = media_types[name]
             found[key] = await asyncio.to_thread(ObjectRef.of, self.store.bucket, key, data, content_type)
         return found
 

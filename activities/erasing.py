@@ -23,7 +23,7 @@ from domain.tables import Place
 from gateway.calls import RunNotFoundError
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
+from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
 from workflows.contracts import ErasedAccount, ErasureReport
 
@@ -77,7 +77,7 @@ class ErasingActivities:
                 keys.imports_prefix(request.account_id),
                 keys.account_prefix(request.account_id),
             ):
-                deleted += await delete_below(self.store, prefix)
+                deleted += await self.store.delete_prefix(prefix)
             return ErasureReport(deleted=deleted)
 
     @activity.defn(name=steps.FORGET_ACCOUNT_ROWS.name)
@@ -105,7 +105,7 @@ class ErasingActivities:
             await self.store.delete_keys([keys.result_key(str(job_id)) for job_id in page])
             deleted, last = deleted + len(page), page[-1]
             for job_id in page:
-                deleted += await delete_below(self.store, keys.job_prefix(str(job_id)))
+                deleted += await self.store.delete_prefix(keys.job_prefix(str(job_id)))
         return deleted
 
     async def _delete_pictures_of_items(self, account_id: uuid.UUID) -> int:

@@ -34,7 +34,6 @@ from runtime.object_store import (
     ObjectStore,
     ObjectStoreUnavailableError,
     StoredKey,
-    delete_below,
 )
 from runtime.settings import BackfillSettings, JobSettings
 from workflows import steps
@@ -172,7 +171,7 @@ class PurgingActivities:
             while page := await self.store.list_page(keys.imports_prefix(account_id), after=after):
                 after = page[-1].key
                 for import_id in sorted({folder_of(each.key, 2) for each in page if each.written_at <= old}):
-                    yield SweepReport(deleted=await delete_below(self.store, keys.import_prefix(account_id, import_id)))
+                    yield SweepReport(deleted=await self.store.delete_prefix(keys.import_prefix(account_id, import_id)))
                 yield SweepReport()
 
     async def _pages(self, prefix: str) -> AsyncIterator[list[StoredKey]]:

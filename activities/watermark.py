@@ -22,7 +22,7 @@ from domain.errors import ErrorCode
 from domain.object_keys import logo_key, logo_prefix, result_key
 from imaging.decode import decode_image, decode_logo
 from imaging.decoder_pool import DecoderPool
-from imaging.encode import digital_source_xmp, encode_jpeg
+from imaging.encode import TRAINED_COMPOSITE_XMP, encode_jpeg
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import STORED_LIMITS
 from imaging.remote import RemoteImageFetcher
@@ -146,4 +146,4 @@ class WatermarkActivities:
         if logo is not None:
             images = self.images
             picture = stamp_logo(picture, logo, images.watermark_width_share, images.watermark_margin_share)
-        return encode_jpeg(picture, self.images.jpeg_quality, xmp=digital_source_xmp() if trained else None)
+        return encode_jpeg(picture, self.images.jpeg_quality, xmp=TRAINED_COMPOSITE_XMP if trained else None)

@@ -1,1 +1,1 @@
-"""The HTTP side: one folder per area, and what all of them share beside them."""
+"""The HTTP side: a folder or a module per area, and what all of them share beside them."""

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import structlog
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.dashboard.admission import PageSending, admit, look_who_is_there
-from api.dashboard.forms import PageRefused, refusal_page
-from api.early_answer import CLOSE, Incoming, answer_early
+from api.body_limit import Incoming, answer_early
+from api.dashboard.admission import STATIC_PREFIX, PageSending, admit_page
 from api.edge import plain_address
 from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
 from api.rate_limit import rate_headers, whole_seconds
-from api.routes import METHODS, PAGES, call_of
+from api.routes import SAFE, call_of, is_page
 from domain.access import keys
 from domain.access.keys import KeyOwner
 from domain.errors import TryOnError
@@ -45,12 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 class Admission:
-    """ASGI middleware.
-
-    Args:
-        app: What lies further in.
-        hosts: The names that the service answers to, as `hosts_of` gives them.
-    """
+    """ASGI middleware; ``hosts`` are the names that the service answers to, as `hosts_of` gives them."""
 
     def __init__(self, app: ASGIApp, *, hosts: frozenset[str]) -> None:
         self._app = app
@@ -60,7 +54,7 @@ class Admission:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif not names_host(scope, self._hosts):
-            await answer_early(error_response(TryOnError("host_refused"), CLOSE), scope, Incoming(receive), send)
+            await answer_early(error_response(TryOnError("host_refused")), scope, Incoming(receive), send)
         elif scope["path"].startswith(API_PREFIX):
             await self._call(scope, receive, send)
         elif is_page(scope):
@@ -72,34 +66,25 @@ class Admission:
         try:
             await admit_call(scope)
         except EXPECTED as error:
-            await answer_early(answer_to(error, CLOSE), scope, Incoming(receive), send)
+            await answer_early(answer_to(Request(scope), error), scope, Incoming(receive), send)
             return
         await self._app(scope, receive, send)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending, request = PageSending(send, scope["app"].state.parts.settings), Request(scope, receive)
-        refusal: Response | None
-        try:
-            await look_who_is_there(scope, sending)
-            refusal = admit(request)
-        except (PageRefused, *EXPECTED) as error:
-            refusal = refusal_page(request, error)
-        if refusal is not None:
-            refusal.headers.update(CLOSE if scope["method"] not in ("GET", "HEAD", "OPTIONS") else {})
+        refusal = None if scope["path"].startswith(STATIC_PREFIX) else await admit_page(request, sending)
+        if refusal is None:
+            try:
+                await self._app(scope, receive, sending)
+            except Exception as error:
+                log.exception("unhandled exception", path=scope["path"][:200])
+                if sending.began:
+                    raise
+                await answer_to(request, error)(scope, receive, sending)
+        elif scope["method"] in SAFE:
+            await refusal(scope, receive, sending)
+        else:
             await answer_early(refusal, scope, Incoming(receive), sending)
-            return
-        try:
-            await self._app(scope, receive, sending)
-        except Exception as error:
-            log.exception("unhandled exception", path=scope["path"][:200])
-            if sending.began:
-                raise
-            await refusal_page(request, error)(scope, receive, sending)
-
-
-def is_page(scope: Scope) -> bool:
-    """Whether a person asks, to whom a page is answered."""
-    return bool(scope["path"] == PAGES or scope["path"].startswith(f"{PAGES}/"))
 
 
 def hosts_of(settings: Settings) -> frozenset[str]:
@@ -134,31 +119,17 @@ def plain_host(name: str) -> str:
 
 
 async def admit_call(scope: Scope) -> None:
-    """Let a call of the API in, or raise; the key and its account are known from here on."""
-    parts: ApiParts = scope["app"].state.parts
-    check_route(scope)
-    owner = await authenticate(parts, scope)
-    call_of(scope).owner = owner
-    structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
-    await count_call(parts, scope, owner)
-    await note_use(parts, owner)
-    await renew_digest(parts, owner)
+    """Let a call of the API in, or raise; the key and its account are known from here on.
 
-
-def check_route(scope: Scope) -> None:
-    """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
-    call = call_of(scope)
-    policies = call.route.policies
-    if scope["method"] in policies:
-        return
-    if not policies:
+    The answer to a method that its route does not take names those that it does, and every answer to a known caller
+    how the key stands under the policy that the call counts under.
+    """
+    parts, call = cast("ApiParts", scope["app"].state.parts), call_of(scope)
+    if not call.route.policies:
         raise TryOnError("route_not_found")
-    call.answer_headers["Allow"] = ", ".join(each for each in METHODS if each in policies)
-    raise TryOnError("method_not_allowed")
-
-
-async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
-    """Who is calling; raises for a key that is missing, malformed, unknown or revoked, and for a blocked account."""
+    if scope["method"] not in call.route.policies:
+        call.answer_headers["Allow"] = call.route.allow
+        raise TryOnError("method_not_allowed")
     scheme, _, key = Headers(scope=scope).get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
@@ -167,37 +138,27 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
         raise TryOnError("unauthorized")
     if owner.blocked:
         raise TryOnError("account_blocked")
-    return owner
-
-
-async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
-    """Count the call under its policy and tell the caller how that stands; raises when the key has called too often."""
+    call.owner = owner
+    structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
     limiter = parts.rate_limiter
-    call = call_of(scope)
     policy = limiter.requests if call.route.policy(scope["method"]).rate == "requests" else limiter.management
     state = await limiter.log.hit(owner.key_id, policy)
     call.answer_headers.update(rate_headers(policy, state))
     if not state.admitted:
         raise TryOnError("rate_limited", retry_after=whole_seconds(state))
+    await note_use(parts, owner)
 
 
 async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
-    """Remember when the key was last used; no call fails because that cannot be written."""
-    now = datetime.now(UTC)
-    if owner.last_used_at is not None and abs(now - owner.last_used_at) < LAST_USE_GRAIN:
-        return
-    try:
-        await parts.database.write_relaxed(keys.note_use, key_id=owner.key_id, now=now)
-    except (SQLAlchemyError, OSError):
-        log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)
+    """Remember when the key was last used, and move one that is under an older pepper to the current one.
 
-
-async def renew_digest(parts: ApiParts, owner: KeyOwner) -> None:
-    """Move a key that is under an older pepper to the current one; no call fails because that cannot be written."""
-    digest = owner.new_digest
-    if digest is None:
-        return
+    No call fails because that cannot be written.
+    """
+    now, key_id = datetime.now(UTC), owner.key_id
     try:
-        await parts.database.write(keys.renew_digest, key_id=owner.key_id, digest=digest)
+        if owner.last_used_at is None or abs(now - owner.last_used_at) >= LAST_USE_GRAIN:
+            await parts.database.write_relaxed(keys.note_use, key_id=key_id, now=now)
+        if owner.new_digest is not None:
+            await parts.database.write(keys.renew_digest, key_id=key_id, digest=owner.new_digest)
     except (SQLAlchemyError, OSError):
-        log.warning("a key could not be moved to the current pepper", key_id=str(owner.key_id), exc_info=True)
+        log.warning("the use of a key could not be written", key_id=str(key_id), exc_info=True)

@@ -14,32 +14,28 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Scope
 
-from api import health, usage
-from api.admission import Admission, hosts_of, is_page
+from api import health, stripe_webhook, usage
+from api.admission import Admission, hosts_of
 from api.body_limit import BodyBudget, BodyLimit
-from api.dashboard.forms import PageRefused, refusal_page
 from api.dashboard.pages import router as pages
 from api.dashboard.rendering import STATIC, KeptStaticFiles
-from api.errors import EXPECTED, answer_to, error_response
-from api.metrics import ApiMetrics, HttpMetrics
-from api.openapi.document import DESCRIPTION, openapi_of, servers_of
-from api.openapi.pages import add_reference_pages
+from api.errors import EXPECTED, answer_to
+from api.metrics import ApiMetrics
+from api.openapi import ABOUT, add_reference_pages, completed, servers_of
 from api.parts import ApiParts, open_parts
-from api.payments import webhook as payments
 from api.products import router as products
 from api.request_context import RequestContext
-from api.routes import PAGES, RouteTable, call_of
-from api.tracing import HttpTracing
+from api.routes import PAGES, RouteTable, call_of, is_page
 from api.tryon import router as tryon
-from domain.errors import TryOnError, say_limits
+from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router, pages)
+ROUTERS = (health.router, tryon.router, products.router, usage.router, stripe_webhook.router, pages)
 
 PAGE_DECODERS = 2
-"""One for whoever fills theirs, and one for the others."""
+"""One for an account that fills its share, and one for the others."""
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 
@@ -51,14 +47,7 @@ def create_app(
     metrics: ApiMetrics | None = None,
     tracing: Tracing = NO_TRACING,
 ) -> FastAPI:
-    """Build the application.
-
-    Args:
-        settings: Of the process.
-        parts: Makes its clients when it starts.
-        metrics: Records what happens to requests; its own by default.
-        tracing: Makes their spans.
-    """
+    """Build the application; ``parts`` makes its clients when it starts."""
     metrics = metrics or ApiMetrics()
 
     @asynccontextmanager
@@ -83,14 +72,14 @@ def create_app(
         title=settings.dashboard.name,
         summary="Virtual try-on",
         version="1",
-        description=DESCRIPTION,
+        **ABOUT,
         servers=servers_of(settings),
         lifespan=lifespan,
         redirect_slashes=False,  # a redirect of the router's own goes to whatever host the request names
     )
     add_reference_pages(app)
     # Anything else ends in `api.request_context`, or in `api.admission` where a page was asked for.
-    for kind in (PageRefused, *EXPECTED, HTTPException, RequestValidationError):
+    for kind in (*EXPECTED, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle)
     app.state.metrics = metrics
     for router in ROUTERS:
@@ -99,7 +88,7 @@ def create_app(
     for path in ("/", PAGES):
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
-    metrics.watch(budget)
+    metrics.watch_bodies(lambda: budget.in_flight)
     routes = app.state.routes = RouteTable(app.routes)
 
     def cap_of(scope: Scope) -> int:
@@ -115,40 +104,34 @@ def create_app(
         budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
         holder_of=lambda scope: call_of(scope).account_id,
-        refusal_of=_body_refusal,
     )
     app.add_middleware(Admission, hosts=hosts_of(settings))
-    app.add_middleware(RequestContext, store_seconds=settings.api.store_timeout_seconds)
-    if tracing.on:
-        app.add_middleware(HttpTracing, tracing=tracing)
-    app.add_middleware(HttpMetrics, metrics=metrics, routes=routes)
+    app.add_middleware(
+        RequestContext,
+        routes=routes,
+        metrics=metrics,
+        tracing=tracing,
+        store_seconds=settings.api.store_timeout_seconds,
+    )
+
+    made_by_fastapi = app.openapi
 
     def openapi() -> dict[str, Any]:
-        return openapi_of(app)
+        if app.openapi_schema is None:
+            app.openapi_schema = completed(made_by_fastapi())
+        return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
     return app
 
 
 def _to_dashboard() -> RedirectResponse:
-    """Whoever comes by the bare address is a person."""
+    """Send on a person, who comes by the bare address."""
     return RedirectResponse(f"{PAGES}/", 303)
-
-
-TOO_LARGE = "The upload is too large. Choose smaller files and try again."
-
-
-def _body_refusal(scope: Scope, error: TryOnError) -> Response:
-    """The answer to a request whose body was not read to its end."""
-    if not is_page(scope):
-        return error_response(error)
-    return refusal_page(Request(scope), PageRefused(413, TOO_LARGE) if error.code == "body_too_large" else error)
 
 
 async def _handle(request: Request, error: Exception) -> Response:
     """The answer for whatever a route has raised."""
-    if is_page(request.scope):
-        return refusal_page(request, error)
-    request.app.state.metrics.count_refused_address(error)
-    # The router's own refusals carry `Allow`.
-    return answer_to(error, error.headers if isinstance(error, HTTPException) else None)
+    if not is_page(request.scope):
+        request.app.state.metrics.count_refused_address(error)
+    return answer_to(request, error)

@@ -1,19 +1,70 @@
-"""Bodies: a cap per route, counted while they stream in, and a budget for all bodies in flight together."""
+"""Bodies: a cap per route, counted while they stream in, and a budget for all bodies in flight together.
+
+What is answered before a body was read has to be sent so that it arrives. A connection that is closed while the other
+side still sends is reset, and the reset destroys the answer on its way: a client that uploads a photo would see a
+broken pipe where 401, 413 or 429 was meant. So the answer goes out at once, and what is still coming is thrown away for
+a while before the connection is closed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Hashable
+from time import monotonic
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.early_answer import CLOSE, Incoming, answer_early
-from api.errors import error_response
+from api.errors import answer_to
+from api.routes import SAFE
 from domain.errors import TryOnError
+
+SILENCE_SECONDS = 2.0
+"""A client that sends nothing for so long has stopped."""
+
+LINGER_SECONDS = 15.0
+"""Longest time in all."""
+
+CLOSE = {"Connection": "close"}
+"""Header of such an answer: the rest of the body would be taken for the next request."""
+
+
+class Incoming:
+    """A ``receive`` that knows whether more is to come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self.ended = message["type"] == "http.disconnect" or not message.get("more_body", False)
+        return message
+
+    async def discard(self) -> None:
+        """Throw away what is still coming, within the limits of time."""
+        until = monotonic() + LINGER_SECONDS
+        try:
+            while not self.ended and monotonic() < until:
+                async with asyncio.timeout(SILENCE_SECONDS):
+                    await self()
+        except TimeoutError:
+            return
+
+
+async def answer_early(answer: Response, scope: Scope, incoming: Incoming, send: Send) -> None:
+    """Send a whole answer that closes the connection, then listen until the client has heard it."""
+    answer.headers.update(CLOSE)
+
+    async def send_unfinished(message: Message) -> None:
+        await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+    await answer(scope, incoming, send_unfinished)
+    await incoming.discard()
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class BodyBudget:
@@ -35,13 +86,9 @@ class BodyBudget:
         self.in_flight = 0
         self.of_holder: Counter[Hashable] = Counter()
 
-    def share(self, holder: Hashable) -> BodyShare:
-        """What one body of ``holder`` is going to take of the budget."""
-        return BodyShare(self, holder)
-
 
 class BodyShare:
-    """The part of the budget that one body takes."""
+    """The part of the budget that one body of a holder takes."""
 
     def __init__(self, budget: BodyBudget, holder: Hashable) -> None:
         self._budget = budget
@@ -54,8 +101,12 @@ class BodyShare:
         Raises:
             TryOnError: ``busy``; it was not counted.
         """
-        if self.held + more > self._budget.small:
-            self._check(more)
+        of_all, of_holder = self._budget.in_flight, self._budget.of_holder[self._holder]
+        if self.held + more > self._budget.small and (
+            (of_all > self.held and of_all + more > self._budget.total)
+            or (of_holder > self.held and of_holder + more > self._budget.total // 4)
+        ):
+            raise TryOnError("busy")
         self._count(more)
 
     def give_back(self) -> None:
@@ -63,13 +114,6 @@ class BodyShare:
         self._count(-self.held)
         if not self._budget.of_holder[self._holder]:
             del self._budget.of_holder[self._holder]
-
-    def _check(self, more: int) -> None:
-        in_flight, own = self._budget.in_flight, self._budget.of_holder[self._holder]
-        if in_flight > self.held and in_flight + more > self._budget.total:
-            raise TryOnError("busy")
-        if own > self.held and own + more > self._budget.total // 4:
-            raise TryOnError("busy")
 
     def _count(self, more: int) -> None:
         self.held += more
@@ -105,7 +149,6 @@ class BodyLimit:
         budget: BodyBudget,
         timeout_seconds: float,
         holder_of: Callable[[Scope], Hashable],
-        refusal_of: Callable[[Scope, TryOnError], Response] = lambda _scope, error: error_response(error),
     ) -> None:
         """Wrap ``app``.
 
@@ -115,21 +158,19 @@ class BodyLimit:
             budget: Of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
             holder_of: Whose request it is, so that nobody can use up the budget of all.
-            refusal_of: The answer to a request whose body is not read to its end.
         """
         self._app = app
         self._cap_of = cap_of
         self._budget = budget
         self._timeout_seconds = timeout_seconds
         self._holder_of = holder_of
-        self._refusal_of = refusal_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        if scope["type"] != "http" or scope["method"] in SAFE:
             await self._app(scope, receive, send)
             return
         state, incoming = scope.setdefault("state", {}), Incoming(receive)
-        share = self._budget.share(self._holder_of(scope))
+        share = BodyShare(self._budget, self._holder_of(scope))
 
         async def answer(message: Message) -> None:
             # What is left to do after an answer needs no body, and must not hold up the client's next one.
@@ -146,17 +187,17 @@ class BodyLimit:
                 return
         finally:
             share.give_back()
-        # Who has been waited for in vain is not waited for again.
+        # A client that was waited for in vain is not waited for again.
         incoming.ended = incoming.ended or body.code == "body_incomplete"
-        answer_at_once = self._refusal_of(scope, body)
-        answer_at_once.headers.update(CLOSE)
-        await answer_early(answer_at_once, scope, incoming, send)
+        await answer_early(answer_to(Request(scope), body), scope, incoming, send)
 
     async def _body(self, scope: Scope, receive: Receive, share: BodyShare) -> bytes | TryOnError:
         """Read the body, or tell why it is not read to its end."""
-        cap = self._cap_of(scope)
+        cap, announced = self._cap_of(scope), Headers(scope=scope).get("Content-Length", "0")
+        # The length of the text is looked at first: turning very long ones into numbers is refused by Python itself.
+        if not announced.isdecimal() or len(announced) > LONGEST_LENGTH or int(announced) > cap:
+            return TryOnError("body_too_large")
         try:
-            self._check_announcement(scope, cap)
             async with asyncio.timeout(self._timeout_seconds):
                 chunks = await _read(receive, cap, share)
         except TryOnError as error:
@@ -165,16 +206,6 @@ class BodyLimit:
             return TryOnError("body_incomplete")
         # Many megabytes take a while to copy; a thread does that without stopping others.
         return await asyncio.to_thread(b"".join, chunks) if share.held > COPIED_AT_ONCE else b"".join(chunks)
-
-    @staticmethod
-    def _check_announcement(scope: Scope, cap: int) -> None:
-        text = Headers(scope=scope).get("Content-Length")
-        if text is None:
-            return
-        # The length of the text is looked at first: turning very long ones into numbers is refused by Python itself.
-        length = int(text) if text.isdecimal() and len(text) <= LONGEST_LENGTH else cap + 1
-        if length > cap:
-            raise TryOnError("body_too_large")
 
 
 async def _read(receive: Receive, cap: int, share: BodyShare) -> list[bytes]:

@@ -21,12 +21,7 @@ class Aged(Protocol):
 
 def cursor_after(last: Aged) -> str:
     """The cursor of the page that follows this line."""
-    return cursor_of(last.created_at, last.id)
-
-
-def cursor_of(moment: datetime, identifier: uuid.UUID) -> str:
-    """The cursor of the page that follows the line of this moment and id."""
-    return base64.urlsafe_b64encode(f"{moment.isoformat()} {identifier.hex}".encode()).decode()
+    return base64.urlsafe_b64encode(f"{last.created_at.isoformat()} {last.id.hex}".encode()).decode()
 
 
 def read_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import structlog
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from api.early_answer import CLOSE, LINGER_SECONDS, SILENCE_SECONDS
+from api.body_limit import CLOSE, LINGER_SECONDS, SILENCE_SECONDS
 from api.errors import error_response
 from api.request_context import REQUEST_ID, STANDING_HEADERS
 from domain.errors import TryOnError
@@ -45,12 +45,7 @@ class Edge:
     """What one server allows its connections, and which there are."""
 
     def __init__(self, settings: ApiSettings, on_refusal: Callable[[str], None] = lambda _code: None) -> None:
-        """Take in nobody yet.
-
-        Args:
-            settings: With the bounds.
-            on_refusal: Told the code of every refusal.
-        """
+        """Take in nobody yet; ``on_refusal`` is told the code of every refusal."""
         self.head_bytes = settings.max_header_bytes
         self.head_seconds = settings.header_timeout_seconds
         self.on_refusal = on_refusal

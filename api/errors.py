@@ -1,24 +1,51 @@
-"""From any exception to ``{error}`` with the right status; the machine-readable code goes into a header."""
+"""The one way from an error to its answer: a page for people, ``{error}`` with a code in a header for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import structlog
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as ConnectionPoolTimeoutError
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
+from api.dashboard.rendering import page, wants_json
 from api.json_body import refusal
+from api.routes import call_of, is_page
 from domain.errors import TryOnError
 from imaging.errors import ImageError
 from runtime.object_store import ObjectStoreUnavailableError
 
 BUSY_RETRY_SECONDS = 2
 
+HEADINGS = {
+    400: "That did not work",
+    403: "That is not allowed",
+    404: "Page not found",
+    413: "That is too large",
+    429: "Too many requests",
+    503: "Not available right now",
+}
+
+TOO_LARGE = "The upload is too large. Choose smaller files and try again."
+
+
+class PageRefused(Exception):
+    """A request for a page that is turned down, with a sentence for the visitor."""
+
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.sentence = sentence
+        self.headers = dict(headers or {})
+        super().__init__(sentence)
+
+
 EXPECTED = (
+    PageRefused,
     TryOnError,
     ImageError,
     ObjectStoreUnavailableError,
@@ -31,8 +58,35 @@ EXPECTED = (
 log = structlog.get_logger(__name__)
 
 
+def answer_to(request: Request, error: Exception) -> Response:
+    """The answer for whatever was raised; faults of ours are logged."""
+    if isinstance(error, PageRefused):
+        return _refusal_page(request, error)
+    known = as_tryon_error(error)
+    status, too_large = known.entry.status or 422, known.code == "body_too_large"
+    if status >= 500:
+        log.error("request failed", code=known.code, exc_info=error)
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
+    if "Allow" in headers:  # the router names the methods of the first route of this path alone
+        headers["Allow"] = call_of(request.scope).route.allow or headers["Allow"]
+    if not is_page(request.scope) or (wants_json(request) and known.entry.status is not None and not too_large):
+        return error_response(known, headers)
+    if known.retry_after is not None:
+        headers["Retry-After"] = str(known.retry_after)
+    return _refusal_page(request, PageRefused(status, TOO_LARGE if too_large else known.sentence, headers))
+
+
+def _refusal_page(request: Request, refused: PageRefused) -> Response:
+    if wants_json(request):
+        return JSONResponse({"error": refused.sentence}, refused.status, headers=refused.headers)
+    heading = HEADINGS.get(refused.status, HEADINGS[400] if refused.status < 500 else "Something went wrong")
+    answer = page(request, "error.html", refused.status, heading=heading, sentence=refused.sentence)
+    answer.headers.update(refused.headers)
+    return answer
+
+
 def error_response(error: TryOnError, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer for a refusal.
+    """The answer for a program.
 
     Raises:
         ValueError: The code is for jobs only and has no HTTP status.
@@ -68,11 +122,3 @@ def as_tryon_error(error: Exception) -> TryOnError:
             return TryOnError("method_not_allowed")
         case _:
             return TryOnError("internal")
-
-
-def answer_to(error: Exception, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer for whatever was raised; faults of ours are logged."""
-    answer = as_tryon_error(error)
-    if answer.entry.status is not None and answer.entry.status >= 500:
-        log.error("request failed", code=answer.code, exc_info=error)
-    return error_response(answer, headers)

@@ -11,10 +11,10 @@ from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
 from sqlalchemy import make_url
 
-from api.openapi.document import success
+from api.json_body import Answer
+from api.openapi import success
 from api.parts import ApiParts
 from runtime.embedded.servers import DiskFullError, check_room
 from runtime.object_store import waiting_at_most
@@ -27,46 +27,36 @@ PROBE_SECONDS = 1.0
 ASK_SECONDS = 1.0
 """Between two looks at the parts, however many ask how they stand."""
 
-Standing = Literal["ok", "unavailable"]
 
-
-class Alive(BaseModel):
+class Alive(Answer):
     """The process is alive."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Literal["ok"]
 
 
-class PartsStanding(BaseModel):
+class PartsStanding(Answer):
     """`ok`, or why not, for what the service needs."""
 
-    model_config = ConfigDict(extra="forbid")
-
     database: str
-    objectStore: str  # noqa: N815  # as it is on the wire
+    object_store: str
     temporal: str
     disk: str
 
 
-class Ready(BaseModel):
+class Ready(Answer):
     """Whether jobs can be accepted."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    status: Standing
+    status: Literal["ok", "unavailable"]
     parts: PartsStanding
 
 
-ALL_WELL = {"status": "ok", "parts": {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}}
-STORE_AWAY = {
-    "status": "unavailable",
-    "parts": {"database": "ok", "objectStore": "unreachable (TimeoutError)", "temporal": "ok", "disk": "ok"},
-}
+PARTS_WELL = {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}
+ALL_WELL = {"status": "ok", "parts": PARTS_WELL}
+STORE_AWAY = {"status": "unavailable", "parts": {**PARTS_WELL, "objectStore": "unreachable (TimeoutError)"}}
 
 
 class Readiness:
-    """How the parts stand. They are asked at most once a second, and by one at a time, whoever wants to know."""
+    """How the parts stand. They are asked at most once a second, and by one at a time, however many want to know."""
 
     def __init__(self, parts: ApiParts) -> None:
         self._parts = parts
@@ -94,7 +84,7 @@ class Readiness:
                 _state_of(self._parts.store.ping()),
                 _state_of(self._parts.temporal.check()),
             )
-        return PartsStanding(database=database, objectStore=store, temporal=temporal, disk=_room_in(self._folders))
+        return PartsStanding(database=database, object_store=store, temporal=temporal, disk=_room_in(self._folders))
 
 
 def local_folders(settings: Settings) -> list[Path]:
@@ -152,11 +142,11 @@ async def readyz(request: Request) -> JSONResponse:
     """Ask the database, Temporal and the object store, which has to take an object, and look for room on the disk.
 
     Temporal may be away: jobs are accepted without it and started once it is back. Parts are asked at most once a
-    second; whoever calls more often is told the same again.
+    second; a caller who asks more often is told the same again.
     """
     readiness: Readiness = request.app.state.readiness
     parts = await readiness.standing()
-    ready = parts.database == parts.objectStore == parts.disk == "ok"
+    ready = parts.database == parts.object_store == parts.disk == "ok"
     return JSONResponse(
         {"status": "ok" if ready else "unavailable", "parts": parts.model_dump()}, 200 if ready else 503
     )

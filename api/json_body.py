@@ -22,7 +22,7 @@ from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from imaging.remote_url import check_remote_url
 from intake.complaints import complaints_of
-from intake.pictures import Picture, naming
+from intake.job import Picture, naming
 
 WORTH_BYTES = 64 * 1024
 """Shorter ones are parsed with the rest."""
@@ -57,8 +57,7 @@ class PictureReader:
         Raises:
             TryOnError: It names every field that is wrong.
         """
-        found: dict[str, Picture | str | None] = {}
-        refused = []
+        found, refused = dict[str, Picture | str | None](), list[TryOnError]()
         for field, value in values.items():
             try:
                 found[field] = self.picture(field, value)
@@ -96,7 +95,7 @@ def take_pictures_out(body: bytes) -> tuple[bytes, InlinePictures]:
 
     Returns:
         What is to be parsed, and what was taken out of it. A stand-in begins with ``data:`` too, and cannot be
-        guessed by whoever sent the body.
+        guessed by the sender of the body.
     """
     view, token = memoryview(body), secrets.token_hex(8)
     taken: dict[str, memoryview] = {}
@@ -133,6 +132,18 @@ class WireModel(BaseModel):
 
 
 Model = TypeVar("Model", bound=WireModel)
+
+
+class Answer(BaseModel):
+    """What an answer holds: these fields and no others, camelCase on the wire."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        serialize_by_alias=True,
+        from_attributes=True,
+        extra="forbid",
+    )
 
 
 def check_media_type(headers: Mapping[str, str]) -> None:
@@ -182,12 +193,8 @@ def ignored_fields(model: WireModel, prefix: str = "") -> list[str]:
     return [prefix + name for name in model.model_extra or {}]
 
 
-def header_list(names: Sequence[str], longest: int = LONGEST_HEADER) -> str:
-    """Names as one header value: printable ASCII only, and not without end."""
-    text = ", ".join(name[:longest] for name in names[:longest])[:longest].encode("ascii", "replace").decode()
-    return "".join(letter if letter.isprintable() else "?" for letter in text)[:longest]
-
-
 def ignored_header(names: Sequence[str]) -> dict[str, str]:
-    """The header that names ignored fields; none if there are none."""
-    return {IGNORED_FIELDS: header_list(names)} if names else {}
+    """The header that names ignored fields, in printable ASCII and not without end; none if there are none."""
+    text = ", ".join(name[:LONGEST_HEADER] for name in names[:LONGEST_HEADER])[:LONGEST_HEADER]
+    plain = "".join(letter if letter.isascii() and letter.isprintable() else "?" for letter in text)
+    return {IGNORED_FIELDS: plain} if names else {}

@@ -1,18 +1,18 @@
-"""What a running API process holds; made in its lifespan and handed to whoever needs it."""
+"""What a running API process holds; made in its lifespan and handed on."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Annotated, Any, cast
 
-from fastapi import Request
+from fastapi import Depends, Request
 
 from api.metrics import ApiMetrics
-from api.payments.choice import open_provider
-from api.payments.provider import PaymentProvider
+from api.payments import PaymentProvider, open_provider
 from api.rate_limit import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
@@ -21,6 +21,7 @@ from domain.jobs.jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
@@ -43,7 +44,7 @@ class ApiParts:
     rate_limiter: RateLimiter
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
-    """Hashes a few at a time, whoever asks."""
+    """Hashes a few at a time, however many ask."""
 
     @property
     def limits(self) -> ImageLimits:
@@ -94,5 +95,23 @@ async def _connect_early(temporal: TemporalGateway) -> None:
 
 def parts_of(request: Request) -> ApiParts:
     """What the process that answers this request holds."""
-    parts: ApiParts = request.app.state.parts
-    return parts
+    return cast("ApiParts", request.app.state.parts)
+
+
+def _held(name: str) -> Callable[[Request], Awaitable[Any]]:
+    """Reads what the application's lifespan has put under this name."""
+
+    async def held(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return held
+
+
+Parts = Annotated[ApiParts, Depends(_held("parts"))]
+"""A route's argument: what the process that answers holds."""
+
+Decoders = Annotated[DecoderPool, Depends(_held("decoders"))]
+"""A route's argument: the processes that decode pictures of jobs and products."""
+
+PageDecoders = Annotated[DecoderPool, Depends(_held("page_decoders"))]
+"""The same for pictures that pages show or receive."""

@@ -43,24 +43,34 @@ def whole_seconds(state: RateState) -> int:
     return max(1, math.ceil(state.seconds_to_more))
 
 
-class DatabaseRateLog:
-    """One short transaction per call."""
-
-    def __init__(self, database: Database, clock: Clock = time.time) -> None:
-        """Count in ``database``; whoever opened it closes it."""
-        self._database = database
-        self._clock = clock
+class RateLog(Protocol):
+    """Where calls are counted; shared by every process of the API."""
 
     async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         """Judge a call and, if it is admitted, count it.
 
         Raises:
             DBAPIError: The database is away, or locked for longer than its settings allow.
+            TryOnError: The server is away or does not do as it is told.
         """
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class DatabaseRateLog:
+    """One short transaction per call."""
+
+    def __init__(self, database: Database, clock: Clock = time.time) -> None:
+        """Count in ``database``, which stays open."""
+        self._database = database
+        self._clock = clock
+
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         return await self._database.write_relaxed(rates.hit, caller_id=caller_id, policy=policy, clock=self._clock)
 
     async def close(self) -> None:
-        """Nothing to do: the database belongs to the process."""
+        """Do nothing: the database belongs to the process."""
 
 
 if TYPE_CHECKING:
@@ -115,11 +125,6 @@ class ValkeyRateLog:
         self._failure = StorageError
 
     async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
-        """Judge a call and, if it is admitted, count it.
-
-        Raises:
-            TryOnError: The server is away or does not do as it is told.
-        """
         try:
             async with asyncio.timeout(HIT_SECONDS):
                 try:
@@ -147,18 +152,6 @@ class ValkeyRateLog:
     async def close(self) -> None:
         """Let go of the connections."""
         await self._bridge.storage.aclose()
-
-
-class RateLog(Protocol):
-    """Where calls are counted; shared by every process of the API."""
-
-    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
-        """Judge a call and, if it is admitted, count it."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
 
 
 @dataclass(frozen=True)

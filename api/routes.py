@@ -10,9 +10,9 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.routing import BaseRoute, Route, compile_path
 from starlette.types import Scope
 
@@ -20,6 +20,8 @@ from domain.access.keys import KeyOwner
 from domain.authentication.sessions import SignedIn
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+SAFE = ("GET", "HEAD", "OPTIONS")
+"""They change nothing, and no route of ours reads a body with them."""
 
 UNMATCHED = "(none)"
 """Stands for every address that leads nowhere; there is no end of those."""
@@ -28,6 +30,11 @@ PAGES = "/dashboard"
 """Where the pages for people are. What is under it is counted under one name, and refused with a page."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+def is_page(scope: Scope) -> bool:
+    """Whether a person asks, who is answered with a page."""
+    return bool(scope["path"] == PAGES or scope["path"].startswith(f"{PAGES}/"))
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class RoutePolicy:
 
     def __call__(self, endpoint: Endpoint) -> Endpoint:
         """Note it at a route's function."""
-        endpoint.route_policy = self  # type: ignore[attr-defined]
+        endpoint.route_policy = self  # type: ignore[attr-defined]  # a function takes any attribute
         return endpoint
 
 
@@ -71,6 +78,11 @@ class MatchedRoute:
     def public(self) -> bool:
         """Whether it is a page for everybody."""
         return any(each.public for each in self.policies.values())
+
+    @property
+    def allow(self) -> str:
+        """The methods that it takes, as the header ``Allow`` has them."""
+        return ", ".join(each for each in METHODS if each in self.policies)
 
     def policy(self, method: str) -> RoutePolicy:
         """Of a request with this method."""
@@ -113,7 +125,8 @@ def each_route(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[tuple[
             yield prefix + route.path, route
         elif (within := getattr(route, "original_router", None)) is not None:
             # FastAPI puts a router within a router in a wrapper of its own, which has no public name.
-            yield from each_route(within.routes, prefix + route.include_context.prefix)  # type: ignore[attr-defined]
+            context = route.include_context  # type: ignore[attr-defined]  # likewise unknown to Starlette's types
+            yield from each_route(within.routes, prefix + context.prefix)
 
 
 @dataclass
@@ -122,7 +135,7 @@ class Call:
 
     Attributes:
         route: Where it leads.
-        answer_headers: What every answer to it carries, whoever makes it.
+        answer_headers: What every answer to it carries, whatever layer makes it.
         owner: Whose key it brought; nobody's outside of the API.
         visitor: Who is signed in; nobody's outside of pages.
         form_token: What a form on this page carries to show that it came from here.
@@ -150,6 +163,16 @@ def call_of(scope: Scope) -> Call:
     return cast("Call", scope["state"][CALL])
 
 
-def owner_of(request: Request) -> KeyOwner:
-    """Whose key a call of the API brought."""
+async def _owner(request: Request) -> KeyOwner:
     return cast("KeyOwner", call_of(request.scope).owner)
+
+
+async def _account_id(request: Request) -> uuid.UUID:
+    return cast("uuid.UUID", call_of(request.scope).account_id)
+
+
+Owner = Annotated[KeyOwner, Depends(_owner)]
+"""A route's argument: whose key a call of the API brought."""
+
+AccountId = Annotated[uuid.UUID, Depends(_account_id)]
+"""A route's argument: whose request it is, by key or by session; not for pages that are public."""

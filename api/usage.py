@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from fastapi import APIRouter
+from pydantic import Field
 
-from api.openapi import document
-from api.openapi.document import GATE, refusals, success
-from api.parts import parts_of
-from api.routes import owner_of
-from domain.money.quota import Usage, usage_of
+from api import openapi
+from api.json_body import Answer
+from api.openapi import GATE, refusals, success
+from api.parts import Parts
+from api.routes import AccountId
+from domain.money.quota import usage_of
 
 router = APIRouter(tags=["usage"])
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
-
-
-class PeriodAnswer(_Answer):
+class PeriodAnswer(Answer):
     """From `start` up to, and without, `end`."""
 
     start: datetime
     end: datetime
 
 
-class UsageAnswer(_Answer):
+class UsageAnswer(Answer):
     """The account's standing at this moment; every count is in try-ons."""
 
     plan: str = Field(description="Name of the plan.", examples=["starter"])
@@ -36,25 +32,10 @@ class UsageAnswer(_Answer):
     included: int = Field(ge=0, description="What the plan gives for the period.", examples=[250])
     used: int = Field(ge=0, description="Completed jobs that were taken from it.", examples=[17])
     reserved: int = Field(ge=0, description="Jobs in progress.", examples=[1])
-    top_up_remaining: int = Field(ge=0, description="Left in top-up packs.", examples=[0])
+    topup_remaining: int = Field(ge=0, description="Left in top-up packs.", examples=[0], alias="topUpRemaining")
     daily_cap: int = Field(ge=0, description="What may be started in a day (UTC).", examples=[50])
     daily_used: int = Field(ge=0, description="What was started today and did not fail.", examples=[3])
     trial_ends_at: datetime | None = Field(description="Only for a trial.", examples=[None])
-
-    @classmethod
-    def of(cls, usage: Usage) -> UsageAnswer:
-        """The wire's names for the domain's."""
-        return cls(
-            plan=usage.plan,
-            period=PeriodAnswer(start=usage.period.start, end=usage.period.end),
-            included=usage.included,
-            used=usage.used,
-            reserved=usage.reserved,
-            top_up_remaining=usage.topup_remaining,
-            daily_cap=usage.daily_cap,
-            daily_used=usage.daily_used,
-            trial_ends_at=usage.trial_ends_at,
-        )
 
 
 @router.get(
@@ -62,11 +43,9 @@ class UsageAnswer(_Answer):
     operation_id="getUsage",
     summary="What the account has used of its volume",
     response_description="The account's standing.",
-    responses={200: success(examples=document.USAGE), **refusals(*GATE)},
+    responses={200: success(examples=openapi.USAGE), **refusals(*GATE)},
 )
-async def get_usage(request: Request) -> UsageAnswer:
+async def get_usage(parts: Parts, account_id: AccountId) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
-    parts = parts_of(request)
-    owner = owner_of(request)
-    usage = await parts.database.read(usage_of, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
-    return UsageAnswer.of(usage)
+    usage = await parts.database.read(usage_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    return UsageAnswer.model_validate(usage)

@@ -111,7 +111,7 @@ def usage(account: AccountName, as_json: AsJson = False) -> None:
     service = Service()
     with service.reading() as session:
         used = usage_of(session, service.plans, account_id=account_named(session, account), now=datetime.now(UTC))
-    answer = UsageAnswer.of(used).model_dump(mode="json", by_alias=True)
+    answer = UsageAnswer.model_validate(used).model_dump(mode="json", by_alias=True)
     rows = {**answer, "period": f"{answer['period']['start']} to {answer['period']['end']}"}
     lines = (f"{name:<15} {'-' if value is None else value}" for name, value in rows.items())
     show(answer, *lines, as_json=as_json)

@@ -38,8 +38,8 @@ from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from intake.backfills import Problem, WholeItems, read_rows, sentences_of, whole_items
+from intake.job import naming
 from intake.pages import CONTENT_TYPE, lines_of, read_outcomes
-from intake.pictures import naming
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from workflows.backfills.contracts import (
     LARGEST_WINDOW,
@@ -73,13 +73,13 @@ def read_backfill_file(
         path = file.parent / value
         try:
             data = path.read_bytes()
-            facts = inspect_image(data, limits)
+            media_type = inspect_image(data, limits)
         except OSError as error:
             raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
         except ImageError as error:
             raise ValueError(f"{naming(field, error).sentence} ({path})") from None
         key = backfill_picture_key(backfill_id, hashlib.sha256(data).hexdigest())
-        uploads[key] = (path, facts.content_type)
+        uploads[key] = (path, media_type)
         return key
 
     def with_keys(fields: Fields) -> Fields:

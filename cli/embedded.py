@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from cli.stack import all_checks
+from cli.health import all_checks
 from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
@@ -248,12 +248,12 @@ class EmbeddedStack:
 
     async def _start(self, supervisor: Supervisor, settings: Settings) -> None:
         specs = child_specs(settings, self._data_dir)
-        temporal, store = supervisor.start(specs["temporal"]), supervisor.start(specs["object-store"])
+        servers = [supervisor.start(specs[name]) for name in specs if name not in OUR_PROCESSES]
         with closing(Database(settings.database)) as database:
             await asyncio.to_thread(migrations.upgrade, database.engine)
-        await self._wait(temporal)
+        # They load for longer than the servers start, and wait for these.
         ours = [supervisor.start(specs[name]) for name in OUR_PROCESSES]
-        await asyncio.gather(*(self._wait(child) for child in (store, *ours)))
+        await asyncio.gather(*(self._wait(child) for child in (*servers, *ours)))
 
     async def _wait(self, child: Child) -> None:
         await child.wait_ready(READY_SECONDS)

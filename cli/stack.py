@@ -1,4 +1,4 @@
-"""``tryon up``, ``down`` and ``status``, and the checks that tell whether each part does its work."""
+"""``tryon up``, ``down`` and ``status``: light to load, since `tryon up --detach` loads it twice."""
 
 from __future__ import annotations
 
@@ -7,85 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from cli.answers import fail, failing_on
-from engines.models import models_present
-from gateway.queues import queue_state
-from gateway.temporal import TemporalGateway
 from runtime.embedded.record import FolderInUseError, StackRecord
-from runtime.embedded.servers import DiskFullError, PortInUseError, check_weed
 from runtime.embedded.supervisor import UP_LOG, ChildFailedError
-from runtime.logs import configure_logs
-from runtime.metrics import MetricsAddressError
-from runtime.object_store import S3ObjectStore
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
-from workflows.queues import CPU_QUEUE, GPU_QUEUE
-
-PROBE_SECONDS = 2.0
-
-PROBE_KEY = "probe"
-
-Check = Callable[[int], Awaitable[object]]  # takes the process id of a part; raises while the part does not do its work
-
-
-class NotPollingError(Exception):
-    """The worker is not polling its queue yet."""
-
-
-def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
-    """For every part of the embedded stack by name, in the order in which they start."""
-
-    async def temporal(_pid: int) -> None:
-        """The frontend answers and has the namespace."""
-        request = DescribeNamespaceRequest(namespace=settings.temporal.namespace)
-        await (await TemporalGateway.connect(settings.temporal)).client.workflow_service.describe_namespace(request)
-
-    store = S3ObjectStore(settings.object_store)
-
-    async def object_store(_pid: int) -> None:
-        """It has room, refuses requests without our key, has or makes the bucket, and keeps an object.
-
-        The store takes a second to write the first object of a new bucket: better now than in the first customer's
-        request.
-        """
-        await check_weed(data_dir, int(settings.object_store.endpoint.rpartition(":")[2]))
-        await store.ensure_bucket()
-        await store.put(PROBE_KEY, b"probe", "application/octet-stream")
-        await store.delete_prefix(PROBE_KEY)
-
-    async def api(_pid: int) -> None:
-        """It says that it is ready."""
-        async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as client:
-            answer = await client.get(f"http://{settings.api.host}:{settings.api.port}/readyz")
-        answer.raise_for_status()
-
-    return {
-        "temporal": temporal,
-        "object-store": object_store,
-        "api": api,
-        "worker-cpu": check_worker(settings, CPU_QUEUE),
-        "worker-gpu": check_worker(settings, GPU_QUEUE),
-    }
-
-
-def check_worker(settings: Settings, queue: str) -> Check:
-    """Checks that this process polls the queue: the identity of a poller begins with its process id."""
-
-    async def check(pid: int) -> None:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        state = await queue_state(temporal.client, queue, "activity")
-        if not any(identity.startswith(f"{pid}@") for identity in state.pollers):
-            raise NotPollingError(queue)
-
-    return check
-
 
 START_SECONDS = 120.0  # longest time for everything to come up
 STOP_SECONDS = 120.0  # longer than the slowest part may take to drain
@@ -113,8 +42,11 @@ def up(
     if detach:
         start_detached()
         return
-    # Here, because it loads the database's modules, which `tryon status` does not need.
     from cli.embedded import EmbeddedStack
+    from engines.models import models_present
+    from runtime.embedded.servers import DiskFullError, PortInUseError
+    from runtime.logs import configure_logs
+    from runtime.metrics import MetricsAddressError
 
     configure_logs(LogSettings(format="text", level="warning"), "up")
     settings = Settings()
@@ -198,6 +130,8 @@ def status() -> None:
 
 
 async def _states(record: StackRecord) -> dict[str, str]:
+    from cli.health import all_checks
+
     async def state_of(name: str) -> str:
         identity = record.children.get(name)
         if identity is None or identity.find() is None:

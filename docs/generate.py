@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from api.app import create_app
-from api.openapi.document import ALWAYS, DESCRIPTIONS, RATE
+from api.openapi import ALWAYS, HEADERS, RATE
 from api.tryon.accepting import rehearsal_product_ids
 from domain.errors import CATALOGUE
 from engines.garment_kinds import GarmentKind
@@ -192,7 +192,7 @@ class ApiReference:
     def _headers(self) -> list[str]:
         lines = ["", "## Headers of answers", "", "| Header | When | Meaning |", "|---|---|---|"]
         everywhere = dict.fromkeys(ALWAYS, "always") | dict.fromkeys(RATE, "once the call was counted")
-        for name, header in DESCRIPTIONS.items():
+        for name, header in HEADERS.items():
             when = everywhere.get(name, "where it is named below")
             lines.append(f"| `{name}` | {when} | {one_line(header['description'])} |")
         return lines

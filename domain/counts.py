@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, func, inspect, select
 from sqlalchemy.orm import Session
 
 from domain.billing.payments import OPEN
-from domain.jobs.jobs import PROCESSING
+from domain.jobs.jobs import IS_OPEN
 from domain.tables import (
     Account,
     Allowance,
@@ -49,9 +49,9 @@ class JobCounts:
 def count_jobs(session: Session, *, now: datetime) -> JobCounts:
     """Count."""
     waiting, oldest = session.execute(
-        select(func.count(), func.min(Job.created_at)).where(Job.started_at.is_(None), Job.status == PROCESSING)
+        select(func.count(), func.min(Job.created_at)).where(Job.started_at.is_(None), IS_OPEN)
     ).one()
-    unfinished = session.scalar(select(func.count()).where(Job.status == PROCESSING))
+    unfinished = session.scalar(select(func.count()).where(IS_OPEN))
     kept = session.scalar(select(func.count()).where(Job.result_key.is_not(None)))
     reserved = session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.reserved > 0))
     return JobCounts(
@@ -105,7 +105,7 @@ def count_rows(connection: Connection) -> dict[str, int]:
         for name, table in _COUNTED.items()
         if inspect(connection).has_table(table.__tablename__)
     }
-    return counts | {"openJobs": _number(connection, select(func.count(Job.id)).where(Job.status == PROCESSING))}
+    return counts | {"openJobs": _number(connection, select(func.count(Job.id)).where(IS_OPEN))}
 
 
 def referenced_keys(connection: Connection) -> set[str]:

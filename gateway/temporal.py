@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Literal, TypeVar
 
+import structlog
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import (
     Priority,
@@ -41,6 +43,8 @@ from workflows.tryon import TryOnWorkflow, tryon_options
 
 PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
 
+ARRIVAL_SECONDS, TRIES_SAID_ONCE = 0.2, 150  # a worker that waits for Temporal says so twice a minute
+
 LONGEST_SUMMARY = 100  # characters of a product's name in the Temporal UI's list
 
 _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
@@ -50,6 +54,8 @@ _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
 }
 
 _OPEN = (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
+
+log = structlog.get_logger(__name__)
 
 Argument = TypeVar("Argument")
 Value = TypeVar("Value")
@@ -134,6 +140,26 @@ class TemporalGateway:
                 interceptors=[ActivityLogContext(), *interceptors],
             )
         return cls(client, settings if for_requests else None)
+
+    @classmethod
+    async def connect_once_there(
+        cls, settings: TemporalSettings, *, runtime: Runtime | None = None, interceptors: Sequence[Interceptor] = ()
+    ) -> TemporalGateway:
+        """Connect a worker, however long Temporal takes to answer and to have the namespace; the log tells of it."""
+        tries = 0
+        while True:
+            try:
+                gateway = await cls.connect(settings, runtime=runtime, interceptors=interceptors)
+                with temporal_calls():
+                    asked = DescribeNamespaceRequest(namespace=settings.namespace)
+                    await gateway.client.workflow_service.describe_namespace(asked)
+            except TemporalAwayError as error:
+                if tries % TRIES_SAID_ONCE == 0:
+                    log.warning("waiting for Temporal", address=settings.address, reason=str(error)[:200])
+                tries += 1
+                await asyncio.sleep(ARRIVAL_SECONDS)
+            else:
+                return gateway
 
     async def check(self) -> None:
         """Whether Temporal answers."""

@@ -9,22 +9,20 @@ import pybase64
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import PHOTO_LIMITS, ImageLimits
 
-ACCEPTED_HEADER = re.compile(r"data:image/(?:jpeg|jpg|png|webp);base64,", re.IGNORECASE | re.ASCII)
-LONGEST_HEADER = len("data:image/jpeg;base64,")
-JPEG_HEADER = "data:image/jpeg;base64,"
+ACCEPTED_HEADER = re.compile(rb"data:image/(?:jpeg|jpg|png|webp);base64,", re.IGNORECASE)
+JPEG_HEADER = b"data:image/jpeg;base64,"
 
 
 def is_data_uri(text: str) -> bool:
-    """Say whether the text claims to be a data URI, well-formed or not."""
+    """Whether the text begins like a data URI, well-formed or not."""
     return text[:5].lower() == "data:"
 
 
 def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
     """Take the bytes out of a data URI.
 
-    The media type has to be one that is accepted, but it is not believed: what the bytes are is for
-    `imaging.opening` to say. The size follows from the length of the text, so an oversized picture is refused
-    before anything is decoded.
+    The media type must be an accepted one, but is not trusted: `imaging.opening` judges the bytes. The size follows
+    from the length of the text, so an oversized picture is refused before anything is decoded.
 
     Args:
         text: ``data:image/<jpeg|jpg|png|webp>;base64,<DATA>``, the part before the comma in any case. As text, or
@@ -37,19 +35,17 @@ def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) 
     Raises:
         ImageError: ``malformed_data_uri`` or ``image_too_large``.
     """
-    beginning = text[:LONGEST_HEADER] if isinstance(text, str) else bytes(text[:LONGEST_HEADER]).decode("latin-1")
-    header = ACCEPTED_HEADER.match(beginning)
+    data = memoryview(text.encode(errors="replace")) if isinstance(text, str) else text
+    header = ACCEPTED_HEADER.match(bytes(data[: len(JPEG_HEADER)]))
     if header is None:
         raise ImageError(
             ImageErrorCode.MALFORMED_DATA_URI,
             "expected data:image/jpeg;base64,… (or png, webp) with nothing before it",
         )
-    encoded = text[header.end() :]
+    encoded = data[header.end() :]
     if len(encoded) % 4:
         raise ImageError(ImageErrorCode.MALFORMED_DATA_URI, "base64 cut short: its length is no multiple of 4")
-    last_two = encoded[-2:] if isinstance(encoded, str) else bytes(encoded[-2:]).decode("latin-1")
-    padding = len(last_two) - len(last_two.rstrip("="))
-    size = len(encoded) // 4 * 3 - padding
+    size = len(encoded) // 4 * 3 - bytes(encoded[-2:]).count(b"=")
     if size > limits.max_bytes:
         raise ImageError(
             ImageErrorCode.TOO_LARGE, f"the picture has {size} bytes after decoding, {limits.max_bytes} are allowed"
@@ -62,11 +58,6 @@ def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) 
         ) from error
 
 
-def encode_data_uri(jpeg: bytes) -> str:
-    """Wrap the bytes of a JPEG as ``data:image/jpeg;base64,<DATA>``."""
-    return JPEG_HEADER + pybase64.b64encode_as_string(jpeg)
-
-
 def encode_data_uri_bytes(jpeg: bytes) -> bytes:
-    """Do as `encode_data_uri`, for response bodies that are put together from bytes."""
-    return JPEG_HEADER.encode("ascii") + pybase64.b64encode(jpeg)
+    """Wrap the bytes of a JPEG as ``data:image/jpeg;base64,<DATA>``, for bodies that are put together from bytes."""
+    return JPEG_HEADER + pybase64.b64encode(jpeg)

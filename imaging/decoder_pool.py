@@ -1,7 +1,7 @@
-"""Decoding where it can be stopped, and shared out fairly between those who ask for it.
+"""Decoding that can be stopped, shared out fairly between accounts.
 
-Whatever strangers send is decoded in processes of its own. One that takes too long, on the processor or by the clock,
-is killed; the next picture gets a new one. Work on pixels that are ours already runs in threads, under the same shares.
+Strangers' pictures are decoded in separate processes. One that takes too long, in CPU time or by the clock, is killed;
+the next picture gets a new one. Work on our own pixels runs in threads, under the same shares.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import socket
 import subprocess
 import sys
 import weakref
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from imaging.decoder_process import Header, receive, send
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
-from imaging.opening import ImageFacts
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
-"""What a picture may take: 10 s at 50 megapixels. The slowest that the bounds on work let through, 49 megapixels of
-WebP or of a JPEG with 20 scans, took 3.2 s on a core that was shared with others."""
+"""CPU time of one picture: 10 s at 50 megapixels. The slowest that `imaging.opening` lets through, 49 megapixels of
+WebP or of a JPEG with 20 scans, took 3.2 s on a shared core."""
 
 WALL_SECONDS_PER_CPU_SECOND = 2.0
 """On a busy machine; 20 s at 50 megapixels, which is less than any step of a job may take."""
@@ -42,46 +41,45 @@ MEMORY_BYTES, MEMORY_BYTES_PER_PIXEL = 2**30, 32
 times while colours are converted."""
 
 IDLE_SECONDS = 300.0
-"""How long a process is kept without work. One that has decoded holds 48 MB; to start another takes 0.1 s."""
+"""How long an idle process is kept. One that has decoded holds 48 MB; starting another takes 0.1 s."""
 
 DYING_SECONDS = 5.0
-"""A process whose end of the socket is closed is as good as gone."""
+"""How long to wait for a process that has closed its end of the socket: it is ending."""
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
-"""Of this process's environment, which holds secrets."""
+"""The variables that decoders get; others of this process hold secrets."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
 class FairShares:
-    """A number of places of which nobody holds more than half, given first to the caller that holds fewest.
+    """Places that are given first to the holder with the fewest; no holder gets more than half of them.
 
     Args:
-        places: How many. With one alone everybody waits for it, in turn.
+        places: How many. If there is one, holders take turns.
     """
 
     def __init__(self, places: int) -> None:
         self._free = places
         self._share = max(1, places // 2)
         self._held: Counter[Hashable] = Counter()
-        self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
-        """In the order of turns: a caller that was given a place goes to the end."""
+        self._waiting: list[tuple[Hashable, asyncio.Future[None]]] = []
 
     async def take(self, holder: Hashable) -> None:
         """Wait for a place."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(holder, deque()).append(turn)
+        self._waiting.append((holder, turn))
         self._hand_out()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # given in the very moment
+            if turn.done() and not turn.cancelled():  # given at the same moment
                 self.give_back(holder)
             raise
 
     def give_back(self, holder: Hashable) -> None:
-        """Leave a place to the next."""
+        """Give a place to the next in turn."""
         self._free += 1
         self._held[holder] -= 1
         if not self._held[holder]:
@@ -90,22 +88,16 @@ class FairShares:
 
     def _hand_out(self) -> None:
         while self._free:
-            for holder, turns in list(self._waiting.items()):
-                while turns and turns[0].done():  # the caller is gone
-                    turns.popleft()
-                if not turns:
-                    del self._waiting[holder]
-            eligible = [holder for holder in self._waiting if self._held[holder] < self._share]
+            self._waiting = [each for each in self._waiting if not each[1].done()]  # the others were cancelled
+            eligible = [each for each in self._waiting if self._held[each[0]] < self._share]
             if not eligible:
                 return
-            holder = min(eligible, key=self._held.__getitem__)
-            turns = self._waiting.pop(holder)
-            turn = turns.popleft()
-            if turns:
-                self._waiting[holder] = turns
+            holder, turn = min(eligible, key=lambda each: self._held[each[0]])
             self._free -= 1
             self._held[holder] += 1
             turn.set_result(None)
+            # In a stable order, what else this holder waits for comes after the others.
+            self._waiting = sorted(self._waiting, key=lambda each: each[0] == holder)
 
 
 class DecoderPool:
@@ -131,36 +123,27 @@ class DecoderPool:
             process.end()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
-    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
-        """As `imaging.opening.inspect_image`.
-
-        Args:
-            holder: Whose share of the places it takes.
-            data: The encoded picture.
-            limits: What it has to meet.
+    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> str:
+        """As `imaging.opening.inspect_image`, in a place of the holder's share.
 
         Raises:
             ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. None of them
                 is worth another try.
         """
         header, _ = await self._ask(holder, {"task": "inspect", "limits": asdict(limits)}, data)
-        return ImageFacts(**header["facts"])
+        return str(header["media_type"])
 
     async def decode(
         self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None
     ) -> NDArray[np.uint8]:
-        """As `imaging.decode.decode_image`, with the arguments and errors of `inspect` besides."""
-        request = {"task": "decode", "limits": asdict(limits), "max_side": max_side}
-        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
-        return pixels
+        """As `imaging.decode.decode_image`, with the share and the errors of `inspect`."""
+        return await self._pixels(holder, {"task": "decode", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def decode_logo(
         self, holder: Hashable, data: bytes, limits: ImageLimits = LOGO_LIMITS, max_side: int | None = 1024
     ) -> NDArray[np.uint8]:
-        """As `imaging.decode.decode_logo`, with the arguments and errors of `inspect` besides."""
-        request = {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}
-        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
-        return pixels
+        """As `imaging.decode.decode_logo`, with the share and the errors of `inspect`."""
+        return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
 
     async def in_thread(
         self,
@@ -169,21 +152,25 @@ class DecoderPool:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Do work that cannot run away: on pixels of ours, or on bytes that are only parsed.
+        """Do bounded work in a thread: on our own pixels, or on bytes that are only parsed.
 
-        A thread cannot be stopped, so that its place is taken until it has ended, whether or not anybody still waits.
+        A thread cannot be stopped, so its place stays taken until it ends, even if the caller no longer waits.
         """
         await self._shares.take(holder)
         doing = asyncio.ensure_future(self._threaded(partial(work, *args, **kwargs)))
         doing.add_done_callback(lambda _: self._shares.give_back(holder))
         return await _seen(doing)
 
-    async def _ask(self, holder: Hashable, request: Header, data: bytes) -> tuple[Header, Any]:
+    async def _pixels(self, holder: Hashable, request: Header, data: bytes) -> NDArray[np.uint8]:
+        header, pixels = await self._ask(holder, request, data)
+        return np.frombuffer(pixels, np.uint8).reshape(header["shape"])
+
+    async def _ask(self, holder: Hashable, request: Header, data: bytes) -> tuple[Header, bytearray]:
         await self._shares.take(holder)
         try:
             process = self._idle_process()
             if process is None:
-                process = await self._threaded(self._new_process)
+                process = await self._threaded(partial(_Process, self._cpu_seconds, self._memory_bytes))
             asking = asyncio.ensure_future(self._threaded(partial(process.ask, request, data)))
             try:
                 async with asyncio.timeout(self._cpu_seconds * WALL_SECONDS_PER_CPU_SECOND):
@@ -206,7 +193,7 @@ class DecoderPool:
         return header, payload
 
     def _end_idle(self, process: _Process, asked: int) -> None:
-        """End a process that has had nothing to do since."""
+        """End a process that has been idle since."""
         if process in self._idle and process.asked == asked:
             self._idle.remove(process)
             process.end()
@@ -219,15 +206,12 @@ class DecoderPool:
             process.end()
         return None
 
-    def _new_process(self) -> _Process:
-        return _Process(self._cpu_seconds, self._memory_bytes)
-
     async def _threaded(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 async def _seen(work: asyncio.Future[Result]) -> Result:
-    """Wait for work that goes on when the wait is cancelled, and whose failure somebody has to look at then."""
+    """Wait for work that goes on when the wait is cancelled; its failure is retrieved then, too."""
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(work)
 
@@ -237,7 +221,7 @@ class _Process:
 
     Attributes:
         asked: How many pictures it was given.
-        end: Ends it and leaves nothing behind; called by itself when nobody has it any more.
+        end: Ends it and closes its socket; also called when it is garbage-collected.
     """
 
     def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
@@ -262,8 +246,8 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, request: Header, data: bytes) -> tuple[Header, Any]:
-        """Send a picture and wait for what becomes of it.
+    def ask(self, request: Header, data: bytes) -> tuple[Header, bytearray]:
+        """Send a picture and wait for the result.
 
         Raises:
             ImageError: The process died of it.
@@ -271,17 +255,17 @@ class _Process:
         self.asked += 1
         try:
             send(self._link, request, data)
-            return receive(self._link, _room)
+            return receive(self._link)
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(DYING_SECONDS)  # of what did it die?
+                self._process.wait(DYING_SECONDS)  # for its exit status
             self.end()
         if self._process.returncode == -signal.SIGXCPU:
             raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too much time on the processor")
         raise ImageError(ImageErrorCode.NOT_READABLE, f"the decoder died of it: {self._process.returncode}")
 
     def kill(self) -> None:
-        """Make `ask` end, which another thread is in."""
+        """Make `ask` return in another thread."""
         self._process.kill()
 
 
@@ -289,7 +273,3 @@ def _end(process: subprocess.Popen[bytes], link: socket.socket) -> None:
     process.kill()
     process.wait()
     link.close()
-
-
-def _room(header: Header, size: int) -> Any:
-    return np.empty(header["shape"], np.uint8) if "shape" in header else bytearray(size)

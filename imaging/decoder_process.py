@@ -1,9 +1,8 @@
 """``python -m imaging.decoder_process``: decodes for another process, which may kill this one at any moment.
 
-Requests and answers come and go over one socket: a length, a line of JSON, and a file in memory with the bytes that it
-describes. Through the socket itself megabytes would go in dozens of pieces, each of which waits for its turn on a busy
-processor. The process ends when the other side has gone. It holds nothing from one picture to the next, and knows no
-secrets.
+Requests and answers go over one socket: a length, a line of JSON, and the descriptor of a file in memory with the
+payload. Through the socket itself, megabytes would go in dozens of pieces that each wait for a busy processor. The
+process ends when the other side closes the socket. It keeps nothing between pictures, and has no secrets.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import Any, BinaryIO
+from typing import Any
 
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
@@ -31,27 +28,18 @@ Header = dict[str, Any]
 
 
 def send(link: socket.socket, header: Header, payload: Any = b"") -> None:
-    """Send a message.
-
-    Args:
-        link: To the other side.
-        header: What can be written as JSON.
-        payload: Bytes, or an array without gaps.
-    """
+    """Send a message: a header that can be written as JSON, and bytes or a contiguous array."""
     line = json.dumps(header).encode()
-    with _file() as file:
+    # A file that no other process finds.
+    with os.fdopen(os.memfd_create("picture"), "wb") if sys.platform == "linux" else tempfile.TemporaryFile() as file:
         file.write(payload)
         file.flush()
         socket.send_fds(link, [LENGTH.pack(len(line))], [file.fileno()])
     link.sendall(line)
 
 
-def receive(link: socket.socket, room: Callable[[Header, int], Any]) -> tuple[Header, Any]:
-    """Receive a message.
-
-    Args:
-        link: To the other side.
-        room: Makes a writable buffer from the header and the payload's length.
+def receive(link: socket.socket) -> tuple[Header, bytearray]:
+    """Receive a message: its header and its payload.
 
     Raises:
         EOFError: The other side has gone.
@@ -65,27 +53,19 @@ def receive(link: socket.socket, room: Callable[[Header, int], Any]) -> tuple[He
         line = link.recv(LENGTH.unpack(length)[0], socket.MSG_WAITALL)
         if len(line) < LENGTH.unpack(length)[0]:
             raise EOFError
-        header = json.loads(line)
-        buffer = room(header, file.seek(0, os.SEEK_END))
+        payload = bytearray(file.seek(0, os.SEEK_END))
         file.seek(0)
-        left = memoryview(buffer).cast("B")
+        left = memoryview(payload)
         while left:
             left = left[file.readinto(left) :]
-    return header, buffer
-
-
-def _file() -> BinaryIO:
-    """A file that no other process finds."""
-    if sys.platform == "linux":
-        return os.fdopen(os.memfd_create("picture"), "wb")
-    return tempfile.TemporaryFile("wb")
+    return json.loads(line), payload
 
 
 def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
     limits = ImageLimits(**request["limits"])
     try:
         if request["task"] == "inspect":
-            send(link, {"facts": asdict(inspect_image(bytes(data), limits))})
+            send(link, {"media_type": inspect_image(bytes(data), limits)})
             return
         # NumPy and colour profiles cost 15 MB and a quarter of a second; looking into a picture needs neither.
         from imaging.decode import decode_image, decode_logo
@@ -100,7 +80,7 @@ def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
 
 
 def _allow(cpu_seconds: int) -> None:
-    """From now on, this many seconds more on the processor; the kernel ends the process after that."""
+    """Allow this many more seconds of CPU time; the kernel ends the process after them."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     most = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
@@ -108,14 +88,11 @@ def _allow(cpu_seconds: int) -> None:
 
 
 def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
-    """Answer requests until the other side has gone.
+    """Answer requests on the socket of this descriptor until the other side closes it.
 
-    Args:
-        descriptor: The socket's.
-        cpu_seconds: Seconds on the processor that one picture may take.
-        memory_bytes: Address space of the process.
+    Every picture gets so much CPU time, and the process so much address space.
     """
-    # Whoever stops a whole group or control group means the other side, which may want this picture yet.
+    # A signal to the whole process group is meant for the other side, which may still want this picture.
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
@@ -123,7 +100,7 @@ def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with socket.socket(fileno=descriptor) as link, contextlib.suppress(EOFError, ConnectionError):
         while True:
-            request, data = receive(link, lambda _, size: bytearray(size))
+            request, data = receive(link)
             _allow(cpu_seconds)
             _answer(link, request, data)
 

@@ -1,39 +1,193 @@
-"""Open untrusted bytes as a Pillow image and judge it by its header, before any pixel is decoded.
+"""Open untrusted bytes as a Pillow image, and judge them by headers and markers, before any pixel is decoded.
 
 Only the parsers of the three accepted formats are ever started, told by their first bytes; the weaknesses found in
-image libraries over the years sit in the many others. The header also says which way up a photo was taken (EXIF tag
-274).
+image libraries over the years sit in the many others.
+
+How much work a picture makes is told before even these. A decoder's time goes with the pixels times how often it walks
+over them, and its parsers' time with the number of parts a file is cut into. A file of a few kilobytes can ask for
+minutes of both. Every bound here is well above what cameras, phones and programs write, and says what it is based on.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from PIL import ExifTags, Image
 
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import PHOTO_LIMITS, ImageLimits
-from imaging.work import refuse_costly, refuse_many_pixels
 
 SIGNATURE_LENGTH = 12
-"""So many first bytes are needed to tell."""
+"""How many first bytes tell the format."""
 
-JPEG_START = b"\xff\xd8\xff"
-
-PNG_START = b"\x89PNG\r\n\x1a\n"
-
-RIFF_START, WEBP_FORM = b"RIFF", b"WEBP"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def has_image_signature(start: bytes) -> bool:
-    """Say whether the bytes begin like a JPEG, PNG or WebP. Whether they are one is for `inspect_image` to say."""
-    is_webp = start[:4] == RIFF_START and start[8:12] == WEBP_FORM
-    return start.startswith((JPEG_START, PNG_START)) or is_webp
+def format_of(start: bytes) -> str | None:
+    """The accepted format that bytes begin like (JPEG, PNG, WEBP); whether they hold one, `inspect_image` says."""
+    if start.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if start.startswith(PNG_SIGNATURE):
+        return "PNG"
+    return "WEBP" if start[:4] == b"RIFF" and start[8:12] == b"WEBP" else None
+
+
+MOST_SCANS = 20
+"""Scans of a JPEG of the most pixels allowed; one of half the pixels may have twice as many. libjpeg's own script of
+a progressive JPEG has 10 scans in colour, 6 in grey, 14 in RGB and 18 in CMYK, the most of any encoder's usual script;
+mozjpeg's search and jpegli end at 10 to 16, and cameras write one."""
+
+MOST_JPEG_SEGMENTS = 1_000
+"""Segments before the pixels. The longest colour profile allowed takes 64, a portrait's depth map in XMP
+about 100, tables a few per scan."""
+
+MOST_CHUNKS = 20_000
+"""Of a PNG or WebP. The usual chunk of a PNG's pixels has 8 KB, so that 8 MB are 1,024 of them."""
+
+MOST_COMPRESSED_TEXTS = 64
+"""Chunks of a PNG that unfold to up to a megabyte each: texts and profiles. Programs write fewer than ten."""
+
+PNG_BYTES_PER_PIXEL = 4
+"""At the most pixels allowed: RGBA with 8 bits. A PNG with 16 bits unfolds to twice as much, and may have half as many
+pixels."""
+
+MOST_EXIF_BYTES = 131_072
+"""Twice what fits into a JPEG's segment. A directory of EXIF may name the same bytes in every entry, so that what its
+parser copies grows with the square of its length: 350 MB here."""
+
+JPEG_MARKER = re.compile(rb"\xff[\xc0-\xcf\xd8-\xfe]")
+"""What ends a stretch of coded pixels: any marker but a restart."""
+
+START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+HUFFMAN_FRAMES = frozenset({0xC0, 0xC1, 0xC2})
+"""Baseline, extended and progressive. The others are lossless or arithmetic: no browser shows them, and a few bytes
+of arithmetic coding can stand for any number of coefficients."""
+
+START_OF_SCAN, END_OF_IMAGE, START_OF_IMAGE, APP1 = 0xDA, 0xD9, 0xD8, 0xE1
+
+PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+"""Samples per pixel by colour type."""
+
+
+def refuse_costly(data: bytes, limits: ImageLimits) -> None:
+    """Refuse a picture that asks for more pixels or more work than is allowed.
+
+    The work that is allowed goes with the pixels that are. Bytes that are damaged, or no picture at all, pass: the
+    parser that comes next says so.
+
+    Raises:
+        ImageError: ``image_too_many_pixels``, ``image_too_complex``, or ``image_not_readable`` for a JPEG whose kind
+            is not used for pictures.
+    """
+    match format_of(data[:SIGNATURE_LENGTH]):
+        case "JPEG":
+            _refuse_costly_jpeg(data, limits)
+        case "PNG":
+            _refuse_costly_png(data, limits)
+        case "WEBP":
+            _refuse_costly_webp(data, limits)
+
+
+def _refuse_costly_jpeg(data: bytes, limits: ImageLimits) -> None:
+    """Walk from marker to marker as a decoder does: what follows the picture, such as a video, is not looked at."""
+    pixels = scans = segments = exif = 0
+    place = 2
+    while (found := JPEG_MARKER.search(data, place)) is not None and found[0][1] != END_OF_IMAGE:
+        kind, place = found[0][1], found.end()
+        if kind == START_OF_IMAGE:
+            continue
+        segments += 1
+        if kind in START_OF_FRAME:
+            if kind not in HUFFMAN_FRAMES:
+                raise ImageError(ImageErrorCode.NOT_READABLE, f"a JPEG with a frame of kind {kind:#x}")
+            height, width = struct.unpack(">HH", data[place + 3 : place + 7].ljust(4, b"\0"))
+            pixels = max(pixels, width * height)
+            _refuse_many_pixels(width, height, limits)
+        elif kind == START_OF_SCAN:
+            # Their markers, and perhaps bytes that look like one: nearly every picture needs no closer look.
+            if scans == 0 and pixels * (1 + data.count(b"\xff\xda", place)) <= limits.max_pixels * MOST_SCANS:
+                return
+            scans += 1
+        elif kind == APP1 and data.startswith(b"Exif\0\0", place + 2):
+            exif += int.from_bytes(data[place : place + 2])
+        place += int.from_bytes(data[place : place + 2])
+        if pixels * scans > limits.max_pixels * MOST_SCANS:
+            raise _too_complex(f"a JPEG of {pixels} pixels and more than {scans - 1} scans")
+        if segments - scans > MOST_JPEG_SEGMENTS:
+            raise _too_complex(f"a JPEG of more than {MOST_JPEG_SEGMENTS} segments")
+        _refuse_exif(exif)
+
+
+def _refuse_costly_png(data: bytes, limits: ImageLimits) -> None:
+    compressed = exif = 0
+    for kind, place, length in _chunks(data, len(PNG_SIGNATURE), ">I4s", 12):
+        if kind == b"IHDR":
+            width, height, depth, colours = struct.unpack(">IIBB", data[place : place + 10].ljust(10, b"\0"))
+            _refuse_many_pixels(width, height, limits)
+            unfolded = height * (width * depth * PNG_SAMPLES.get(colours, 4) // 8 + 1)
+            if unfolded > (limits.max_pixels + height) * PNG_BYTES_PER_PIXEL:
+                raise _too_complex(f"a PNG that unfolds to {unfolded} bytes")
+        elif kind == b"IEND":
+            return
+        compressed += kind in {b"zTXt", b"iTXt", b"iCCP"}
+        if compressed > MOST_COMPRESSED_TEXTS:
+            raise _too_complex(f"a PNG of more than {MOST_COMPRESSED_TEXTS} compressed texts")
+        exif += length if kind == b"eXIf" else 0
+        _refuse_exif(exif)
+
+
+def _refuse_costly_webp(data: bytes, limits: ImageLimits) -> None:
+    """The canvas is made when the file is opened, so its size has to be known before."""
+    exif = 0
+    for kind, place, length in _chunks(data[: 8 + int.from_bytes(data[4:8], "little")], 12, "<4sI", 8):
+        head = data[place : place + 10].ljust(10, b"\0")
+        if kind == b"VP8X":
+            width, height = (1 + int.from_bytes(head[first : first + 3], "little") for first in (4, 7))
+            _refuse_many_pixels(width, height, limits)
+        elif kind == b"VP8L":
+            packed = int.from_bytes(head[1:5], "little")
+            _refuse_many_pixels((packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1, limits)
+        elif kind == b"VP8 ":
+            width, height = struct.unpack_from("<HH", head, 6)
+            _refuse_many_pixels(width & 0x3FFF, height & 0x3FFF, limits)
+        exif += length if kind == b"EXIF" else 0
+        _refuse_exif(exif)
+
+
+def _chunks(data: bytes, place: int, layout: str, frame: int) -> Iterator[tuple[bytes, int, int]]:
+    """Name, place and length of every chunk; RIFF pads odd ones with a byte.
+
+    Raises:
+        ImageError: ``image_too_complex``: there are too many.
+    """
+    for _ in range(MOST_CHUNKS):
+        if place + 8 > len(data):
+            return
+        first, second = struct.unpack_from(layout, data, place)
+        little = layout.startswith("<")
+        (kind, length) = (first, second) if little else (second, first)
+        yield kind, place + 8, length
+        place += frame + length + (length % 2 if little else 0)
+    raise _too_complex(f"more than {MOST_CHUNKS} chunks")
+
+
+def _refuse_many_pixels(width: int, height: int, limits: ImageLimits) -> None:
+    if width * height > limits.max_pixels:
+        raise ImageError(ImageErrorCode.TOO_MANY_PIXELS, f"{width} x {height} is more than {limits.max_pixels} pixels")
+
+
+def _refuse_exif(length: int) -> None:
+    if length > MOST_EXIF_BYTES:
+        raise _too_complex(f"{length} bytes of EXIF")
+
+
+def _too_complex(detail: str) -> ImageError:
+    return ImageError(ImageErrorCode.TOO_COMPLEX, detail)
 
 
 TURNS: dict[int, Image.Transpose] = {
@@ -45,10 +199,7 @@ TURNS: dict[int, Image.Transpose] = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-"""How to turn the stored picture upright, by the tag's value. 1 means upright already."""
-
-SIDES_SWAPPED = frozenset({5, 6, 7, 8})
-"""Values for which width and height trade places."""
+"""How to turn the stored picture upright, by the value of EXIF's tag 274. 1 means upright already."""
 
 
 def stored_orientation(image: Image.Image) -> int:
@@ -65,7 +216,7 @@ def stored_orientation(image: Image.Image) -> int:
 
 
 def turn_upright(image: Image.Image, orientation: int) -> Image.Image:
-    """Turn the pixels so that the picture is seen as it was taken."""
+    """Turn the pixels to the orientation in which the photo was taken."""
     turn = TURNS.get(orientation)
     return image if turn is None else image.transpose(turn)
 
@@ -106,7 +257,7 @@ DECODER_FAILURES = (
 
 @contextmanager
 def unreadable_on_failure() -> Iterator[None]:
-    """Turn whatever Pillow raises inside the block into an `ImageError`.
+    """Turn Pillow's exceptions inside the block into an `ImageError`.
 
     Raises:
         ImageError: ``image_not_readable``; or ``image_too_many_pixels`` when Pillow's own bomb guard refuses a
@@ -121,11 +272,7 @@ def unreadable_on_failure() -> Iterator[None]:
 
 
 def open_picture(data: bytes, limits: ImageLimits) -> Image.Image:
-    """Open a picture and hold its header against the limits; no pixel is decoded.
-
-    Args:
-        data: The encoded picture.
-        limits: What it has to meet.
+    """Open an encoded picture and hold its header against the limits; no pixel is decoded.
 
     Returns:
         The image, not yet loaded, its ``format`` one of JPEG, MPO, PNG and WEBP.
@@ -138,77 +285,45 @@ def open_picture(data: bytes, limits: ImageLimits) -> Image.Image:
     refuse_costly(data, limits)
     with unreadable_on_failure():
         image = Image.open(io.BytesIO(data), formats=PARSERS)
-        animated = image.format not in JPEG_FORMATS and getattr(image, "n_frames", 1) > 1
-    refuse_many_pixels(image.width, image.height, limits)  # as the parser has it
-    _refuse_false_header(image, data)
-    _refuse_shape(image.width, image.height, limits)
-    if animated:
-        raise ImageError(ImageErrorCode.ANIMATED, f"an animated {image.format}; send a still picture")
-    return image
-
-
-def _refuse_false_header(image: Image.Image, data: bytes) -> None:
-    """Refuse headers that promise more pixels than such a file can hold."""
-    pixels = image.width * image.height
-    is_jpeg = image.format in JPEG_FORMATS
-    per_byte = JPEG_MAX_PIXELS_PER_BYTE if is_jpeg else MAX_PIXELS_PER_BYTE
+        is_jpeg = image.format in JPEG_FORMATS
+        animated = not is_jpeg and getattr(image, "n_frames", 1) > 1
+    width, height = image.size
+    _refuse_many_pixels(width, height, limits)  # as the parser has it
+    pixels, per_byte = width * height, JPEG_MAX_PIXELS_PER_BYTE if is_jpeg else MAX_PIXELS_PER_BYTE
     if pixels > len(data) * per_byte and (is_jpeg or pixels > FREE_PIXELS):
         raise ImageError(ImageErrorCode.NOT_READABLE, f"{len(data)} bytes claim to hold {pixels} pixels")
-
-
-def _refuse_shape(width: int, height: int, limits: ImageLimits) -> None:
-    shorter, longer = sorted((width, height))
+    shorter, longer = sorted(image.size)
     if shorter < limits.min_side:
         raise ImageError(
             ImageErrorCode.TOO_SMALL, f"{width} x {height}: the shorter side needs {limits.min_side} pixels"
         )
     if longer > limits.max_aspect * shorter:
         raise ImageError(ImageErrorCode.TOO_ELONGATED, f"{width} x {height} is longer than {limits.max_aspect:g} to 1")
+    if animated:
+        raise ImageError(ImageErrorCode.ANIMATED, f"an animated {image.format}; send a still picture")
+    return image
 
-
-CONTENT_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 
 DRAFT_DIVISOR = 8
 """A JPEG decoded at an eighth of its size still has its whole stream read, but few pixels made from it."""
 
 
-@dataclass(frozen=True)
-class ImageFacts:
-    """What a picture is, judged by its content.
-
-    Attributes:
-        format: ``JPEG``, ``PNG`` or ``WEBP``.
-        width: Pixels, the photo held upright.
-        height: Pixels, the photo held upright.
-        content_type: The media type that fits the content.
-    """
-
-    format: str
-    width: int
-    height: int
-    content_type: str
-
-
-def inspect_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
+def inspect_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> str:
     """Prove that the bytes are one whole, still, usable picture.
 
     The header is judged first. Then the whole stream is decoded, as cheaply as its format allows, so that a
     truncated or damaged picture is known here and not by the worker that would have drawn with it.
 
-    Args:
-        data: The encoded picture. No label is asked for: the content decides.
-        limits: What it has to meet.
+    Returns:
+        Its media type, judged by the content: ``image/jpeg``, ``image/png`` or ``image/webp``.
 
     Raises:
         ImageError: Any of the ``image_…`` codes.
     """
     image = open_picture(data, limits)
-    width, height = image.size
+    is_jpeg = image.format in JPEG_FORMATS
     with unreadable_on_failure():
-        if image.format in JPEG_FORMATS:
-            image.draft(None, (max(1, width // DRAFT_DIVISOR), max(1, height // DRAFT_DIVISOR)))
+        if is_jpeg:
+            image.draft(None, (max(1, image.width // DRAFT_DIVISOR), max(1, image.height // DRAFT_DIVISOR)))
         image.load()
-    if stored_orientation(image) in SIDES_SWAPPED:
-        width, height = height, width
-    name = "JPEG" if image.format in JPEG_FORMATS else str(image.format)
-    return ImageFacts(format=name, width=width, height=height, content_type=CONTENT_TYPES[name])
+    return "image/jpeg" if is_jpeg else f"image/{image.format}".lower()

@@ -1,8 +1,8 @@
 """Fetch a picture from a URL that a stranger chose.
 
-A check before the fetch (`imaging.remote_url`) is worth nothing on its own: the name may be looked up again and lead
-elsewhere. So the socket is made by a function that is handed the very address about to be dialled, and makes none for a
-refused one. Names, literals, redirects and changing answers all pass there. The resolver above it is stricter still: it
+A check of the URL before the fetch (`imaging.remote_url`) is not enough: the name may be looked up again and lead
+elsewhere. So sockets come from a function that gets the address about to be dialled and refuses those that are not
+public. Names, literals, redirects and changing answers all pass through it. The resolver above it is stricter: it
 refuses a name as soon as one of its addresses is refused.
 """
 
@@ -22,7 +22,7 @@ from yarl import URL
 
 from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.limits import PHOTO_LIMITS
-from imaging.opening import SIGNATURE_LENGTH, has_image_signature
+from imaging.opening import SIGNATURE_LENGTH, format_of
 from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url, is_refused
 
 
@@ -96,8 +96,6 @@ class JudgingResolver(AbstractResolver):
         await self._resolver.close()
 
 
-__all__ = ["RemoteImageFetcher", "check_remote_url"]
-
 MAX_REDIRECTS = 3
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -109,7 +107,7 @@ CHUNK_BYTES = 64 * 1024
 
 HEADERS = {
     "User-Agent": "TryOnImageFetcher/1.0",
-    # What is sent is what is counted: a compressed answer could unfold to any size.
+    # A compressed answer could unfold to any size.
     "Accept-Encoding": "identity",
     # Keeps servers that negotiate from sending formats that are not read here.
     "Accept": "image/jpeg,image/png,image/webp;q=0.9",
@@ -161,11 +159,9 @@ class RemoteImageFetcher:
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
-        """Download one picture. What comes back begins like a JPEG, PNG or WebP; more is not known of it.
+        """Download one picture, of ``max_bytes`` instead of the fetcher's own limit where that is given.
 
-        Args:
-            url: Where it is said to be.
-            max_bytes: Instead of the fetcher's own limit.
+        The result begins like a JPEG, PNG or WebP; nothing else was checked.
 
         Raises:
             ImageError: Any of the ``garment_url_…`` codes, ``retryable`` where a later fetch may succeed.
@@ -181,7 +177,7 @@ class RemoteImageFetcher:
         raise ImageError(ImageErrorCode.URL_UNREACHABLE, f"more than {MAX_REDIRECTS} redirects")
 
     async def close(self) -> None:
-        """Release what the fetches used. The fetcher may be used again afterwards."""
+        """Close the connections. The fetcher may be used again afterwards."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -225,34 +221,27 @@ class RemoteImageFetcher:
 
 
 async def _read_image(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Read the body, and stop as soon as it is too long or plainly no picture."""
+    """Read the body, and stop as soon as it is too long or is not a picture."""
     if response.content_length is not None and response.content_length > limit:
         raise ImageError(
             ImageErrorCode.URL_TOO_LARGE, f"{response.content_length} bytes announced, {limit} are allowed"
         )
     body = bytearray()
-    looked_at_start = False
     async for chunk in response.content.iter_chunked(CHUNK_BYTES):
         body += chunk
         if len(body) > limit:
             raise ImageError(ImageErrorCode.URL_TOO_LARGE, f"more than {limit} bytes")
-        if not looked_at_start and len(body) >= SIGNATURE_LENGTH:
-            _refuse_other_content(body, response)
-            looked_at_start = True
-    if not looked_at_start:
-        _refuse_other_content(body, response)
-    return bytes(body)
-
-
-def _refuse_other_content(body: bytearray, response: aiohttp.ClientResponse) -> None:
+        if len(body) >= SIGNATURE_LENGTH and format_of(bytes(body[:SIGNATURE_LENGTH])) is None:
+            break
     start = bytes(body[:SIGNATURE_LENGTH])
-    if not has_image_signature(start):
+    if format_of(start) is None:
         raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"begins with {start!r}, labelled {response.content_type}")
+    return bytes(body)
 
 
 @contextmanager
 def _as_image_errors() -> Iterator[None]:
-    """Turn everything that can go wrong on the network into an `ImageError`."""
+    """Turn every failure of the network into an `ImageError`."""
     try:
         yield
     except TimeoutError as error:

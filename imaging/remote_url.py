@@ -1,7 +1,7 @@
-"""The cheap check of a picture's URL, before any name is looked up, and which addresses it may never lead to.
+"""The cheap check of a picture's URL, before any name is looked up, and the addresses that are refused.
 
 A fetch on behalf of a stranger must not reach our own machines, the cloud provider's metadata services or anything else
-that trusts us for where we are. Everything that is not plainly a public unicast address is refused.
+that trusts this network. Every address that is not plainly public unicast is refused.
 """
 
 from __future__ import annotations
@@ -62,12 +62,7 @@ REFUSED_IPV6 = tuple(
 
 
 def is_refused(address: IPAddress, allow_networks: Sequence[IPNetwork] = ()) -> bool:
-    """Say whether nothing may be fetched from this address.
-
-    Args:
-        address: Where a connection would go.
-        allow_networks: Exceptions from the table, for tests that serve from loopback.
-    """
+    """Whether fetching from this address is forbidden; ``allow_networks`` are exceptions, for tests on loopback."""
     if any(address in network for network in allow_networks):
         return False
     if isinstance(address, IPv4Address):
@@ -114,12 +109,8 @@ def check_remote_url(
 ) -> str:
     """Refuse every URL that could not lead to a public https server.
 
-    A name is not looked up here: what it leads to is judged at the moment of dialling, by `RemoteImageFetcher`.
-
-    Args:
-        url: What the caller gave.
-        allow_ports: Ports that may be named; tests serve from others.
-        allow_networks: See `imaging.remote_url.is_refused`.
+    A name is not looked up here: its addresses are judged when they are dialled, by `RemoteImageFetcher`. Other
+    ports and networks are allowed in tests alone, which serve from loopback.
 
     Returns:
         The URL in normal form, without fragment, as it has to be fetched.

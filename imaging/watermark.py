@@ -1,4 +1,4 @@
-"""Logos: the copy that is kept of one, the soft outline that keeps it legible, and stamping it on a picture."""
+"""Logos: the stored copy, the halo that keeps a logo legible, and stamping it on a picture."""
 
 from __future__ import annotations
 
@@ -46,21 +46,13 @@ LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 """Weights of red, green and blue in perceived brightness (ITU-R BT.601)."""
 
 
-def reach_of_halo(logo_width: int, logo_height: int) -> int:
-    """Pixels from the logo's edge to where its halo ends."""
-    share = min(
-        max(logo_width, logo_height) * HALO_SHARE_OF_SIDE, math.sqrt(logo_width * logo_height) * HALO_SHARE_OF_SIZE
-    )
-    return max(LEAST_REACH, round(share))
-
-
-def set_off(ground: NDArray[np.float32], layer: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
+def _set_off(ground: NDArray[np.float32], layer: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
     """Lighten or darken the ground around a logo wherever the two would be about equally bright.
 
     Args:
         ground: ``(height, width, 3)``, 0 to 255: the picture where the logo will lie, ``reach`` pixels more all around.
         layer: ``(height, width, 4)``, the logo there: colour times alpha, 0 to 255, and alpha, 0 to 1.
-        reach: What `reach_of_halo` says.
+        reach: Pixels from the logo's edge to where its halo ends.
 
     Returns:
         The ground with its halo, light around dark ink and dark around light ink, each part of the logo by itself.
@@ -150,15 +142,11 @@ def normalise_logo(logo: NDArray[np.uint8]) -> KeptLogo:
     Raises:
         ImageError: ``image_not_readable`` for a logo that is wholly transparent.
     """
-    logo = _visible_part(logo)
-    return KeptLogo(encode_png(logo, kept=True), width=logo.shape[1], height=logo.shape[0])
-
-
-def _visible_part(logo: NDArray[np.uint8]) -> NDArray[np.uint8]:
     rows, columns = np.nonzero(logo[..., 3] >= VISIBLE_ALPHA)
     if rows.size == 0:
-        raise ImageError(ImageErrorCode.NOT_READABLE, "a logo of which nothing can be seen")
-    return logo[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+        raise ImageError(ImageErrorCode.NOT_READABLE, "a logo that is wholly transparent")
+    visible = logo[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+    return KeptLogo(encode_png(visible, kept=True), width=visible.shape[1], height=visible.shape[0])
 
 
 MAX_HEIGHT_SHARE = 0.25
@@ -189,9 +177,16 @@ def stamp_logo(
     stamped = picture.copy()
     height, width = picture.shape[:2]
     margin = round(width * margin_share)
-    logo = _resize_premultiplied(logo_rgba, _size_on(width, height, margin, logo_rgba.shape, width_share))
-    logo_height, logo_width = logo.shape[:2]
-    reach = reach_of_halo(logo_width, logo_height)
+    own_height, own_width = logo_rgba.shape[:2]
+    scale = min(
+        width * width_share / own_width,
+        max(1, width - 2 * margin) / own_width,
+        max(1, min(height - 2 * margin, height * MAX_HEIGHT_SHARE)) / own_height,
+    )
+    logo_width, logo_height = max(1, round(own_width * scale)), max(1, round(own_height * scale))
+    logo = _resize_premultiplied(logo_rgba, (logo_width, logo_height))
+    by_side, by_size = max(logo_width, logo_height), math.sqrt(logo_width * logo_height)
+    reach = max(LEAST_REACH, round(min(by_side * HALO_SHARE_OF_SIDE, by_size * HALO_SHARE_OF_SIZE)))
     layer = np.pad(logo, ((reach, reach), (reach, reach), (0, 0)))
 
     left, top = width - margin - logo_width - reach, height - margin - logo_height - reach
@@ -200,21 +195,10 @@ def stamp_logo(
     seen = (slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left))
 
     ink = layer[seen]
-    ground = set_off(picture[rows, columns].astype(np.float32), ink, reach)
+    ground = _set_off(picture[rows, columns].astype(np.float32), ink, reach)
     blended = ink[..., :3] + ground * (1.0 - ink[..., 3:])
     stamped[rows, columns] = np.clip(np.rint(blended), 0, 255).astype(np.uint8)
     return stamped
-
-
-def _size_on(width: int, height: int, margin: int, logo_shape: tuple[int, ...], width_share: float) -> tuple[int, int]:
-    """Width and height of the logo in pixels of the picture, at least 1."""
-    logo_height, logo_width = logo_shape[:2]
-    scale = min(
-        width * width_share / logo_width,
-        max(1, width - 2 * margin) / logo_width,
-        max(1, min(height - 2 * margin, height * MAX_HEIGHT_SHARE)) / logo_height,
-    )
-    return max(1, round(logo_width * scale)), max(1, round(logo_height * scale))
 
 
 def _resize_premultiplied(logo_rgba: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float32]:

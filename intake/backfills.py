@@ -1,6 +1,6 @@
-"""Items of a backfill: read from JSONL or from CSV as a spreadsheet writes it, and made whole.
+"""Items of a backfill: read from JSONL or from a spreadsheet's CSV, and made whole.
 
-Whole is an item with the defaults filled in, every field judged, and a key.
+A whole item has the defaults filled in, every field checked, and a key.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ FIRST_FIELDS = (
     "garmentState", "tuckState", "viewAngle",
 )
 # fmt: on
-"""What keys have been made from since there are any, in this order, given or not. What comes later counts where it is
+"""The fields of the first version's keys, in this order, whether given or not. Later fields count only if they are
 given: an item that was done under an older version is not done again under a newer one."""
 
 PICTURE_FIELDS = {"garment_image_url": "garmentImageUrl", "garment_back_image_url": "garmentBackImageUrl"}
 
 WHICH_GARMENT = ("product_id", *PICTURE_FIELDS)
-"""Defaults that only count where an item does not say at all which garment it means."""
+"""Defaults that count only if an item does not name its garment at all."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a row, or with a field of it.
+    """An error in a row, or in one of its fields.
 
     Attributes:
-        row: As an editor or a spreadsheet numbers it, from 1; of items in the input itself their place, from 1.
+        row: Its number in an editor or a spreadsheet, or among the items of the input, from 1.
     """
 
     row: int
@@ -66,16 +66,16 @@ class Problem:
 
 @dataclass
 class Rows:
-    """What a file holds."""
+    """The items of a file, and the rows that are none."""
 
     items: list[tuple[int, BackfillItem]] = field(default_factory=list)  # each with the number of its row
     problems: list[Problem] = field(default_factory=list)
 
 
 def read_rows(data: bytes) -> Rows:
-    """Read a manifest in UTF-8; one whose first line begins with a brace is JSONL, any other CSV with a header.
+    """Read a manifest in UTF-8: JSONL if it begins with a brace, else CSV with a header.
 
-    Only the form is judged. A CSV row names an item's first garment by the fields of a request (``productId``,
+    Only the form is checked. A CSV row names an item's first garment by the fields of a request (``productId``,
     ``category``, …) and further ones by the same with a number behind (``productId2``).
     """
     rows = Rows()
@@ -96,7 +96,7 @@ def read_rows(data: bytes) -> Rows:
 
 
 def sentences_of(error: ValidationError) -> list[str]:
-    """One for each field that is wrong, which it begins with."""
+    """A sentence for each wrong field, which it begins with."""
     complaints = complaints_of(error.errors(include_url=False, include_input=False))
     return [f"{name}: {said}" if name else said for name, said in complaints.items()]
 
@@ -111,7 +111,7 @@ def _json_lines(text: str, problems: list[Problem]) -> Iterator[tuple[int, objec
 
 
 def _csv_rows(text: str, problems: list[Problem]) -> Iterator[tuple[int, object]]:
-    # Whichever parts the header into more names that are known.
+    # The one that splits the header into the most known names.
     names = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=lambda sign: sum(name.strip(' "\r') in _KNOWN for name in names.split(sign)))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -154,7 +154,7 @@ def _item_of(filled: dict[str, str]) -> dict[str, object]:
 
 @dataclass
 class WholeItems:
-    """Items that can be carried out, and what is wrong with the others."""
+    """Items that can be carried out, and the problems of the others."""
 
     items: list[BackfillItem] = field(default_factory=list)
     """Each with a key, a person and at least one garment in ``garments``."""
@@ -162,7 +162,7 @@ class WholeItems:
 
 
 def whole_items(rows: Sequence[tuple[int, BackfillItem]], defaults: ItemDefaults) -> WholeItems:
-    """Fill every item with the defaults and judge it."""
+    """Fill every item with the defaults and check it."""
     found = WholeItems()
     seen: dict[str, int] = {}
     for row, item in rows:
@@ -255,7 +255,7 @@ def _own_object(name: str, key: str | None, otherwise: str = "") -> str:
 
 
 def _derived_key(item: BackfillItem) -> str:
-    """From everything that counts, which a picture's name within whatever backfill it was uploaded for does."""
+    """A hash of the item's content; of an uploaded picture the name counts, not the backfill it was uploaded for."""
     garments = [dict.fromkeys(FIRST_FIELDS) | garment.model_dump(exclude_none=True) for garment in item.garments]
     fields = {**dict.fromkeys(FIRST_FIELDS), "person": item.person, "key": None, "garments": garments}
     content = OWN_PICTURES.sub("", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))

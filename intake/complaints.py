@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with fields, in the words of a person. Values are never repeated: they may be pictures."""
+"""Pydantic's errors in plain words. Values are never repeated: they may be pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-MOST_FIELDS = 20  # named at once; more help nobody. A combo of four garments has 41 fields.
+MOST_FIELDS = 20  # named at once; more would not help. A combo of four garments has 41 fields.
 
 WORDINGS = {
     "missing": "required",
@@ -25,15 +25,15 @@ WORDINGS = {
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
 }
-"""By pydantic's names for them; whatever is not here goes by pydantic's own message or that of our validators.
-``string_too_short`` is said of fields that need one character."""
+"""By pydantic's error types; other types keep their own message. ``string_too_short`` occurs only at fields that
+need one character."""
 
 
 def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What is wrong with each field, at most `MOST_FIELDS`, of pydantic's list of errors.
+    """A clause with a full stop for each wrong field, at most `MOST_FIELDS`, from pydantic's list of errors.
 
-    It is a clause with a full stop, by the field's name as the caller sent it, such as ``garments[1].category``; the
-    empty name stands for the whole.
+    The keys are the fields' names as the caller sent them, such as ``garments[1].category``; the empty name stands for
+    the whole.
     """
     found: dict[str, str] = {}
     for error in errors:
@@ -45,7 +45,7 @@ def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def field_name(location: Sequence[int | str]) -> str:
-    """What the caller calls a field: ``garments[1].category``."""
+    """The caller's name of a field: ``garments[1].category``."""
     name = ""
     for part in location:
         if isinstance(part, int):

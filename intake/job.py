@@ -1,4 +1,4 @@
-"""A job put together: its garments, what its workflow is started with, and what its row says.
+"""A job put together: its pictures and garments, what its workflow is started with, and what its row says.
 
 A value of the caller replaces that one field of a registered garment for this job only; null, like a field that is not
 sent, replaces nothing.
@@ -7,7 +7,7 @@ sent, replaces nothing.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias, cast
@@ -20,7 +20,9 @@ from domain.jobs.jobs import NewJob
 from domain.products import find_for_tryon, public_id
 from domain.tables import Job
 from engines.hints import ProductHints
-from intake.pictures import Picture
+from imaging.decoder_pool import DecoderPool
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import ImageLimits
 from runtime.settings import JobSettings
 from workflows.contracts import (
     Category,
@@ -33,21 +35,56 @@ from workflows.contracts import (
 )
 from workflows.queues import INTERACTIVE_PRIORITY
 
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that was sent in a field; its data is ``None`` if it is larger than a picture may be."""
+
+    field: str
+    data: bytes | None
+
+
+async def inspect_pictures(
+    pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
+) -> dict[str, str]:
+    """The media types of good pictures, by field, looked into one by one within the holder's share of the decoders.
+
+    Raises:
+        TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
+    """
+    media_types, refused = {}, []
+    for picture in pictures:
+        try:
+            if picture.data is None:
+                raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
+            media_types[picture.field] = await decoders.inspect(holder, picture.data, limits)
+        except ImageError as error:
+            refused.append(naming(picture.field, error))
+    if refused:
+        raise TryOnError.naming_all(refused)
+    return media_types
+
+
+def naming(field: str, error: ImageError) -> TryOnError:
+    """The refusal of a picture, with the field that held it."""
+    return TryOnError(error.code, fields={field: CATALOGUE[error.code].sentence})
+
+
 Side: TypeAlias = Picture | str | ObjectRef
-"""A picture that came along and is not stored yet, the address of one, or one that is stored."""
+"""A picture that was sent and is not stored yet, an address, or a stored picture."""
 
 STAND_IN_CATEGORY: Category = "upper_body"  # for a product id that stands for an outcome: no garment is drawn
 
 
 @dataclass(frozen=True)
 class SentGarment:
-    """A garment as the caller describes it; once its product was looked up, all is known but what is at an address.
+    """A garment as the caller describes it, later with the gaps filled from its product.
 
     Attributes:
         product_id: A registered garment that fills every gap, by its id or by the caller's own name.
-        front: Where its picture is. Likewise ``back``, if it has one.
-        prefix: What stands before the names of its fields in error messages.
-        product: The registered garment that it is, as of which revision.
+        front: Its picture. Likewise ``back``, if it has one.
+        prefix: Precedes the names of its fields in error messages.
+        product: The registered garment and its revision, once it was looked up.
     """
 
     product_id: str | None
@@ -59,7 +96,7 @@ class SentGarment:
     product: ProductRef | None = None
 
     def source(self, index: int, uploads: Mapping[str, ObjectRef]) -> GarmentSource:
-        """What the workflow is started with; ``uploads`` tells where pictures that came along were stored, by field."""
+        """The garment in the workflow's input; ``uploads`` are the stored pictures that were sent, by field."""
 
         def stored(side: Side | None) -> ObjectRef | None:
             return uploads[side.field] if isinstance(side, Picture) else side if isinstance(side, ObjectRef) else None
@@ -122,10 +159,10 @@ def new_job(
     claim: Claim | None = None,
     relayed: bool = True,
 ) -> NewJob:
-    """What becomes a job's row once it is accepted; see `NewJob` for what is not said here.
+    """A job that can be accepted; see also `NewJob`.
 
-    The garments are resolved, see `resolve_products`, and ``uploads`` tells where pictures that came along were stored,
-    by the names of their fields. A rehearsal is only for a test key's job, which costs nothing.
+    The garments are resolved, see `resolve_products`, and ``uploads`` are the stored pictures that were sent, by the
+    names of their fields. A rehearsal is only for a test key's job, which costs nothing.
     """
     workflow_input = TryOnInput(
         job_id=str(job_id),
@@ -158,10 +195,10 @@ def new_job(
 
 
 def workflow_input_of(job: Job) -> TryOnInput:
-    """What the workflow of an accepted job is started with, whoever starts it and however late.
+    """The input of an accepted job's workflow, even if it is started late.
 
-    The deadline is the row's, set at acceptance and never moved: so long the client was told that a job can take, and
-    it waits whether or not Temporal is there. A run that is started late has what is left of it.
+    The deadline is the row's, set at acceptance and never moved: the client waits for that long whether or not Temporal
+    is there. A run that is started late has the rest of it.
 
     Raises:
         pydantic.ValidationError: No version of this code can start it.
@@ -170,6 +207,6 @@ def workflow_input_of(job: Job) -> TryOnInput:
 
 
 def request_deadline(garments: Sequence[SentGarment], settings: JobSettings) -> timedelta:
-    """How long a job that somebody waits for may take."""
+    """How long a job of the API may take."""
     seconds = settings.single_deadline_seconds if len(garments) == 1 else settings.combo_deadline_seconds
     return timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""What is done many at a time, as it lies in the object store: items, rows and outcomes in pages of JSON lines."""
+"""Items and rows that are worked through in bulk, and their outcomes, as pages of JSON lines in the object store."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Outcome = TypeVar("Outcome", ItemOutcome, RowOutcome)
 
 
 def lines_of(models: Iterable[BaseModel]) -> bytes:
-    """One line of JSON each, without what says nothing."""
+    """One line of JSON each, without fields that have their defaults."""
     return "".join(model.model_dump_json(exclude_defaults=True) + "\n" for model in models).encode()
 
 
 def pages_of(models: Sequence[BaseModel], size: int) -> Iterator[bytes]:
-    """The pages that these fill."""
+    """The models in pages of ``size``."""
     for start in range(0, len(models), size):
         yield lines_of(models[start : start + size])
 
 
 def read_page(page: bytes, model: type[Line]) -> list[Line]:
-    """What `lines_of` wrote."""
+    """The models that `lines_of` wrote."""
     return [model.model_validate(json.loads(line)) for line in page.splitlines()]
 
 
@@ -49,7 +49,7 @@ class SkippedRow(BaseModel):
     """A row of a file of products that cannot be registered; the sentence begins with the name of the column.
 
     Attributes:
-        external_id: What the file says; empty where it says nothing.
+        external_id: As the file says; empty if it does not.
     """
 
     number: int
@@ -58,10 +58,10 @@ class SkippedRow(BaseModel):
 
 
 class ImportPlan(BaseModel):
-    """What a file of products holds.
+    """The summary of a file of products.
 
     Attributes:
-        name: What the owner calls it.
+        name: The owner's name for it.
         rows: How many are to be registered.
     """
 

@@ -1,4 +1,4 @@
-"""What every concern shares: how it is read, and what is said where a value cannot be."""
+"""The base of every concern: how settings are read, and what is said about wrong values."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.redaction import redact_text
 
-LONGEST_SHOWN = 100  # characters of a wrong value; the rest helps nobody
+LONGEST_SHOWN = 100  # characters of a wrong value
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*\.?")
 
 
 class SettingsError(SystemExit):
     """Settings are wrong: a line for each names the variable, its value unless it is a secret, and what it may be.
 
-    Whoever does not catch it ends with these lines on standard error and exit code 1, without a traceback, which
-    would tell an operator nothing more.
+    Uncaught, it ends the process with these lines on standard error and exit code 1, without a traceback, which would
+    not help an operator.
     """
 
 
@@ -38,7 +38,7 @@ class Concern(BaseSettings):
         """Read the environment, and a file of variables that the environment wins over.
 
         Raises:
-            SettingsError: A value cannot be.
+            SettingsError: A value is wrong.
         """
         try:
             return cls(_env_file=embedded_file)
@@ -46,7 +46,7 @@ class Concern(BaseSettings):
             raise SettingsError("\n".join(cls._told(error))) from None
 
     def refusal(self, name: str, admitted: str) -> SettingsError:
-        """What to raise where a value turns out to be wrong only when it is used."""
+        """The error for a value that turns out to be wrong only when it is used."""
         return SettingsError(self._sentence(name, getattr(self, name), admitted))
 
     @classmethod
@@ -78,7 +78,7 @@ class Concern(BaseSettings):
 
 
 def _admitted(schema: Mapping[str, Any]) -> str:
-    """What a field takes, from its JSON schema."""
+    """The values that a field takes, from its JSON schema."""
     schema = next((each for each in schema.get("anyOf", ()) if each["type"] != "null"), schema)
     if "enum" in schema:
         return " or ".join(schema["enum"])
@@ -97,7 +97,7 @@ def _admitted(schema: Mapping[str, Any]) -> str:
 
 
 def _that(is_one: Callable[[Any], object], admitted: str) -> AfterValidator:
-    """Refuses what is none, and says what is admitted."""
+    """Refuses other values, and says which are admitted."""
 
     def check(value: Any) -> Any:
         if not is_one(value):

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -25,7 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from runtime.settings import DatabaseSettings
 
 OnCommit = Callable[[Mapping[Any, Any]], None]
-"""Told what a transaction has left in its session's ``info``, once it is committed."""
+"""Gets the ``info`` of a transaction's session, once it is committed."""
 
 Answer = TypeVar("Answer")
 Parameters = ParamSpec("Parameters")
@@ -45,13 +45,13 @@ class Database:
     def __init__(self, settings: DatabaseSettings, *, on_commit: OnCommit = lambda _info: None) -> None:
         """Connect when first used.
 
-        After every commit ``on_commit`` is called, in the thread that made it; it must not raise: what is done is done.
+        After every commit ``on_commit`` is called, in the thread that made it; it must not raise.
         """
         self._longest_wait = settings.busy_timeout_seconds
         self._on_commit = on_commit
         if make_url(settings.url).get_backend_name() == "sqlite":
-            # Whoever finds SQLite's write lock taken sleeps and tries again, and may sleep long past its turn. Writers
-            # of one process had better queue for one connection, which is handed on at once.
+            # A writer that finds SQLite's write lock taken sleeps and tries again, and may sleep long past its turn. So
+            # the writers of one process queue for one connection, which is handed on at once.
             self.engine = _sqlite_engine(settings, connections=1)
             self.reading_engine = _sqlite_engine(settings, connections=settings.pool_size).execution_options(
                 **{_READ_ONLY: True}
@@ -66,17 +66,13 @@ class Database:
         self._relaxed = sessionmaker(self.engine.execution_options(**{_RELAXED: True}), expire_on_commit=False)
         self._snapshots = sessionmaker(self.reading_engine, expire_on_commit=False, autoflush=False)
 
-    @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> AbstractContextManager[Session]:
         """A session that may write; commits at the end of the block, rolls back when it raises."""
-        with self._begun(self._durable) as session:
-            yield session
+        return self._begun(self._durable)
 
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> AbstractContextManager[Session]:
         """A session that only reads; takes no write lock and sees one state of the database throughout."""
-        with self._begun(self._snapshots) as session:
-            yield session
+        return self._begun(self._snapshots)
 
     async def write(
         self, work: Work[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs

@@ -8,6 +8,7 @@ Lines of the API carry ``request_id``, ``account_id`` and ``job_id``; those of w
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Any
@@ -41,7 +42,9 @@ class _Binding(worker.ActivityInboundInterceptor):
             return await super().execute_activity(input)
 
 
-JOB_RUN = "tryon-"  # begins the workflow id of a job, before the job's own id
+JOB_RUN = re.compile(r"tryon-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+"""The workflow id of a job, with the job's own id in it."""
+
 TRACEBACKS = ("exception", "stack")
 
 _FROM_TEMPORAL = {
@@ -58,16 +61,9 @@ def _spread_temporal(_logger: object, _method: str, event: MutableMapping[str, A
             for name in names:
                 if details.get(name) is not None:
                     event.setdefault(name, details[name])
-    job_id = job_of_run(str(event.get("workflow_id", "")))
-    if job_id is not None:
-        event.setdefault("job_id", job_id)
+    if job := JOB_RUN.fullmatch(str(event.get("workflow_id", ""))):
+        event.setdefault("job_id", job[1])
     return event
-
-
-def job_of_run(workflow_id: str) -> str | None:
-    """The job that a workflow of this id carries out, if it carries out one."""
-    job_id = workflow_id.removeprefix(JOB_RUN)
-    return job_id if job_id != workflow_id and len(job_id) == 36 and job_id.count("-") == 4 else None
 
 
 def _add_trace_id(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -102,7 +102,7 @@ class PrometheusMeter:
         return made.labels(**labels) if labels else made
 
     def read(self, metric: Metric, reading: Callable[[], float]) -> None:
-        """Ask for a gauge's value whenever somebody wants to see it."""
+        """Ask for a gauge's value whenever it is read."""
         self._made[metric.name].set_function(reading)
 
     def serve(self, address: str) -> Callable[[], None]:
@@ -160,7 +160,7 @@ def _unusable(address: str, error: Exception) -> MetricsAddressError:
 
 
 class EndedJob(Protocol):
-    """What is counted of a job that has ended."""
+    """The facts of an ended job that are counted."""
 
     kind: str
     mode: str
@@ -179,7 +179,7 @@ def count_ended_jobs(meter: Meter, ended: Iterable[EndedJob], *, durations: bool
 
 
 def object_store_calls(meter: Meter) -> Callable[[str, str, float], None]:
-    """What `runtime.object_store.S3ObjectStore` tells its calls to: operation, outcome, seconds."""
+    """The ``on_call`` of `runtime.object_store.S3ObjectStore`, recording to this meter."""
 
     def record(operation: str, outcome: str, seconds: float) -> None:
         meter.record(S3_SECONDS, seconds, op=operation, outcome=outcome)

@@ -7,6 +7,7 @@ import contextvars
 import functools
 import io
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +49,7 @@ class ObjectStoreUnavailableError(Exception):
 
 
 class _Patience:
-    """Time that may yet be spent waiting for the store; calls at the same time spend it once."""
+    """The time left for waiting for the store; simultaneous calls spend it once."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -77,9 +78,9 @@ _PATIENCE: contextvars.ContextVar[_Patience | None] = contextvars.ContextVar("pa
 
 @contextmanager
 def waiting_at_most(seconds: float) -> Iterator[None]:
-    """Let all calls of the block together wait so long for the store, whatever the settings allow each of them.
+    """Bound the time that all calls of the block together wait for the store, whatever the settings allow each.
 
-    Once the time is over a call raises `ObjectStoreUnavailableError`, and the thread that was waiting for it is free.
+    Once it is over, a call raises `ObjectStoreUnavailableError`, and its thread is free.
     """
     token = _PATIENCE.set(_Patience(seconds))
     try:
@@ -89,7 +90,7 @@ def waiting_at_most(seconds: float) -> Iterator[None]:
 
 
 class _TimeLeft(urllib3.Timeout):
-    """What the settings allow one call, or what its block has left of its time; asked for before each attempt."""
+    """The settings' timeouts, or the rest of the block's time if that is less; asked for before each attempt."""
 
     def __init__(self, connect: float, read: float) -> None:
         super().__init__(connect=connect, read=read)
@@ -117,7 +118,7 @@ class StoredKey:
 
 
 class ObjectStore(Protocol):
-    """What the service needs of an object store. Every method may raise `ObjectStoreUnavailableError`."""
+    """The object store as the service uses it. Every method may raise `ObjectStoreUnavailableError`."""
 
     bucket: str
 
@@ -136,7 +137,7 @@ class ObjectStore(Protocol):
         """Delete this object alone; there need not be one."""
 
     async def delete_prefix(self, prefix: str) -> int:
-        """Delete every object whose key begins so, and say how many there were."""
+        """Delete every object whose key begins so, a page at a time, and say how many there were."""
         ...
 
     async def list_keys(self, prefix: str) -> list[str]:
@@ -148,7 +149,7 @@ class ObjectStore(Protocol):
         ...
 
     async def list_folders(self, prefix: str) -> list[str]:
-        """What follows ``prefix`` up to the next slash, for every key that has one there; each once, in order."""
+        """Names of the folders directly below ``prefix``, which ends with a slash; in order."""
         ...
 
     async def delete_keys(self, keys: Sequence[str]) -> None:
@@ -196,10 +197,16 @@ class S3ObjectStore:
         await self._call("delete", self._client.remove_object, bucket_name=self.bucket, object_name=key)
 
     async def delete_prefix(self, prefix: str) -> int:
-        return await self._call("delete", self._delete_prefix, prefix)
+        deleted = 0
+        while page := await self.list_page(prefix):
+            await self.delete_keys([each.key for each in page])
+            deleted += len(page)
+            if len(page) < PAGE:
+                break
+        return deleted
 
     async def list_keys(self, prefix: str) -> list[str]:
-        return await self._call("list", self._list_keys, prefix)
+        return [each.key for each in await self.list_page(prefix, limit=sys.maxsize)]
 
     async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
         return await self._call("list", self._list_page, prefix, after, limit)
@@ -239,10 +246,6 @@ class S3ObjectStore:
             response.close()
             response.release_conn()
 
-    def _list_keys(self, prefix: str) -> list[str]:
-        found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix, recursive=True)
-        return sorted(entry.object_name for entry in found if entry.object_name)
-
     def _list_page(self, prefix: str, after: str, limit: int) -> list[StoredKey]:
         # The client asks for the next thousand when they are wanted.
         found = self._client.list_objects(
@@ -258,11 +261,6 @@ class S3ObjectStore:
         found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix)
         names = (entry.object_name for entry in found if entry.is_dir)
         return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name)
-
-    def _delete_prefix(self, prefix: str) -> int:
-        keys = self._list_keys(prefix)
-        self._delete_keys(keys)
-        return len(keys)
 
     def _delete_keys(self, keys: Sequence[str]) -> None:
         for failure in self._client.remove_objects(
@@ -309,12 +307,3 @@ class S3ObjectStore:
             raise ObjectStoreUnavailableError(str(error) or "no answer came in the time that there was") from error
         finally:
             self._on_call(operation, outcome, time.monotonic() - began)
-
-
-async def delete_below(store: ObjectStore, prefix: str) -> int:
-    """Delete every object whose key begins so, a page at a time, and say how many there were."""
-    deleted = 0
-    while page := await store.list_page(prefix):
-        await store.delete_keys([each.key for each in page])
-        deleted += len(page)
-    return deleted

@@ -1,4 +1,4 @@
-"""A worker process from its settings to its end: seen by metrics and traces, run until told to stop, then drained."""
+"""A worker process from its settings to its end: metrics, traces, polling until a signal, draining."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import structlog
 from temporalio import activity, workflow
@@ -29,11 +29,11 @@ workflow.logger.workflow_info_on_message = False
 
 
 UNUSABLE = (MetricsAddressError, TracingUnavailable)
-"""What settings of metrics and traces can ask for in vain; a process says so in one sentence and ends."""
+"""Metrics or traces that the settings ask for and cannot be had; a process says so in one sentence and ends."""
 
 
 @dataclass(frozen=True)
-class WorkerTelemetry:
+class Telemetry:
     """Metrics and traces of one worker: its Temporal client's runtime, and a meter for use outside of activities."""
 
     runtime: Runtime
@@ -41,19 +41,9 @@ class WorkerTelemetry:
     tracing: Tracing
 
 
-def start_worker_telemetry(settings: Settings, process: str, metrics_address: str | None) -> WorkerTelemetry:
-    """Serve metrics and begin to trace, as far as the settings ask for it.
-
-    Raises:
-        MetricsAddressError: The address cannot be listened on.
-        TracingUnavailable: The packages for traces are missing.
-    """
-    tracing = start_tracing(settings.tracing, process)
-    runtime = sdk_runtime(metrics_address)
-    return WorkerTelemetry(runtime, SdkMeter(runtime.metric_meter), tracing)
-
-
-def run_worker(process: str, run: Callable[[Settings], Coroutine[Any, Any, Answer]]) -> Answer:
+def run_worker(
+    process: Literal["worker_cpu", "worker_gpu"], run: Callable[[Settings, Telemetry], Coroutine[Any, Any, Answer]]
+) -> Answer:
     """Run a worker with the environment's settings, behind other processes of the machine.
 
     Raises:
@@ -62,11 +52,17 @@ def run_worker(process: str, run: Callable[[Settings], Coroutine[Any, Any, Answe
     settings = load_settings()
     configure_logs(settings.logs, process)
     os.nice(settings.workers.niceness)  # before there are threads
+    addresses = {"worker_cpu": settings.metrics.worker_cpu_address, "worker_gpu": settings.metrics.worker_gpu_address}
     try:
-        return asyncio.run(run(settings))
+        tracing = start_tracing(settings.tracing, process)
+        runtime = sdk_runtime(addresses[process])
     except UNUSABLE as error:
         log.error("worker cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
         raise SystemExit(1) from None
+    try:
+        return asyncio.run(run(settings, Telemetry(runtime, SdkMeter(runtime.metric_meter), tracing)))
+    finally:
+        tracing.close()
 
 
 def stop_event() -> asyncio.Event:
@@ -86,7 +82,7 @@ async def serve_workers(
     Endless loops run beside the workers, in the ``background``.
 
     Raises:
-        Exception: Whatever ended a worker or a loop before ``stop`` was set.
+        Exception: The error that ended a worker or a loop before ``stop`` was set.
     """
     tasks = [asyncio.ensure_future(loop()) for loop in background]
     stopping = asyncio.create_task(stop.wait())

@@ -1,7 +1,7 @@
-"""What never leaves a process in a log or a trace: pictures, keys, credentials, e-mail addresses.
+"""Keeps pictures, keys, credentials and e-mail addresses out of logs and traces.
 
-Whoever logs has no such thing in mind; it comes along in an exception's text, an address or a repr. So every string is
-looked at, wherever it lies, right before it is written.
+They are not logged on purpose, but come along in an exception's text, an address or a repr. So every string is checked,
+however deeply nested, right before it is written.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
-LONGEST_TEXT = 1024  # characters; anything longer is a body that has no business in a log
-LONGEST_TRACEBACK = 16 * 1024  # characters of a traceback, the end of which says most
+LONGEST_TEXT = 1024  # characters; anything longer is a body and does not belong in a log
+LONGEST_TRACEBACK = 16 * 1024  # characters; the end of a traceback says most
 DEEPEST, MOST_ITEMS = 6, 50  # levels and items of a nested value that are shown
 HIDDEN = "[hidden]"
 
@@ -26,10 +26,10 @@ SECRET_NAMES = frozenset(
         *("password", "secret_key", "token"),
     }
 )
-"""Names whose values are not shown, whatever they are; written with any case, and with ``-`` or ``_``."""
+"""Names whose values are never shown; in any case, and with ``-`` or ``_``."""
 
 _MARK = re.compile(r"data[:%]|vto_|authorization|bearer|basic|cookie|://|@|%40", re.IGNORECASE)
-"""What a text has to hold to be worth a closer look; one of these is part of everything that `_RULES` describe."""
+"""A text without any of these matches none of the `_RULES`, and needs no closer look."""
 
 
 def _without_query(address: re.Match[str]) -> str:
@@ -54,15 +54,17 @@ _RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[a-z][a-z0-9+.-]{1,10}://[^\s\"'<>]*", _without_query),
     (r"[^\s@\"'<>()\[\]{}:;,=/?&|]{1,64}(?:@|%40)[\w-]{1,63}(?:\.[\w-]{1,63})+", "[e-mail]"),
 )
-"""What is searched for, and what is put in its place. Every repetition before a fixed part is bounded, so that no text
+"""Patterns and their replacements. Every repetition before a fixed part is bounded, so that no text
 makes the search slow."""
 
 _PATTERNS = [(re.compile(pattern, re.IGNORECASE), stand_in) for pattern, stand_in in _RULES]
 
 
 def redact_text(text: str, longest: int = LONGEST_TEXT) -> str:
-    """The text without what must not be seen; of one that is too long its beginning."""
-    clipped = _without_long_middle(text)
+    """The text without secrets; if it is too long, only its beginning."""
+    clipped, half = text, 2 * LONGEST_TRACEBACK
+    if len(text) > 2 * half:  # megabytes need not be searched to be left out
+        clipped = f"{text[:half]} … {text[-half:]}"
     if _MARK.search(clipped):
         for pattern, stand_in in _PATTERNS:
             clipped = pattern.sub(stand_in, clipped)
@@ -72,7 +74,7 @@ def redact_text(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def redact_traceback(text: str) -> str:
-    """The same of a traceback, of which the end is kept."""
+    """As `redact_text`, for a traceback, whose end is kept."""
     return redact_text(
         text if len(text) <= LONGEST_TRACEBACK else f"…{text[-LONGEST_TRACEBACK:]}", LONGEST_TRACEBACK * 2
     )
@@ -132,9 +134,3 @@ def _description(value: object) -> str:
         return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
     except Exception:  # noqa: BLE001  # a repr that fails must not take the line with it
         return f"({type(value).__name__})"
-
-
-def _without_long_middle(text: str) -> str:
-    """Megabytes need not be searched to be left out."""
-    longest = 4 * LONGEST_TRACEBACK
-    return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"

@@ -63,7 +63,7 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
     trusted_proxies: str = "127.0.0.1,::1"
     """Addresses and networks, with commas between them, of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto``
     are believed; empty believes nobody. Limits of the dashboard go by the address that a request comes from: a proxy
-    that is not named here makes all visitors one, and whoever is named without need can call themselves anybody."""
+    that is not named here makes all visitors one, and one that is named without need can claim any address."""
 
     hosts: str = ""
     """Names, with commas between them, that requests may carry in ``Host`` besides those that are known anyway: the
@@ -218,8 +218,8 @@ class SecuritySettings(Concern, title="Security", env_prefix="TRYON_"):
         """The current pepper, and the others.
 
         Raises:
-            SettingsError: One is too short to be a secret. Only here, for `tryon up` makes its own, and not every
-                command needs them.
+            SettingsError: One is too short to be a secret. It is checked only here, since `tryon up` makes its own
+                and not every command needs them.
         """
         current = self.key_pepper.get_secret_value()
         others = [part for each in self.key_pepper_previous.get_secret_value().split(",") if (part := each.strip())]
@@ -233,15 +233,15 @@ class DashboardSettings(Concern, title="Dashboard", env_prefix="TRYON_DASHBOARD_
     """The pages for account owners and operators."""
 
     name: str = Field(default="Fitting Room", min_length=1, max_length=40)
-    """What the service calls itself on its pages and in its mail."""
+    """Name of the service on its pages and in its mail."""
 
     public_url: HttpUrl | None = None
-    """Where browsers find the service, such as ``https://tryon.example.com``: what links in mail begin with. None
-    takes the API's own host and port. A request's Host header is never believed for that."""
+    """Where browsers find the service, such as ``https://tryon.example.com``: links in mail begin with it. None
+    takes the API's own host and port. A request's Host header is never trusted for that."""
 
     secure_cookies: bool = True
     """Cookies for https only (browsers take http://127.0.0.1 and http://localhost for as safe). Off is for a trial
-    over plain http in a network of one's own: anybody who listens there can take over a session."""
+    over plain http in your own network: anybody who listens there can take over a session."""
 
     session_idle_hours: int = Field(default=12, ge=1, le=24 * 14)
     """A browser that shows nothing for this long is signed out."""
@@ -269,7 +269,7 @@ class MailSettings(Concern, title="Mail", env_prefix="TRYON_MAIL_", env_ignore_e
 
     security: Literal["starttls", "tls", "none"] = "starttls"
     """How the connection is made safe. Mail holds links that let people in: ``none`` is for a server on the same
-    machine or in a network of one's own."""
+    machine or in your own network."""
 
     user: str | None = None
     """Name to sign in with, where the server wants one."""
@@ -443,7 +443,7 @@ class ObjectStoreSettings(Concern, title="Object store", env_prefix="TRYON_S3_")
         """The secret access key.
 
         Raises:
-            SettingsError: There is none. Only here, for `tryon up` makes its own.
+            SettingsError: There is none. It is checked only here, since `tryon up` makes its own.
         """
         secret = self.secret_key.get_secret_value()
         if not secret:
@@ -477,7 +477,7 @@ class TemporalSettings(Concern, title="Temporal", env_prefix="TRYON_TEMPORAL_"):
     """How long a poll waits to learn whether a run is still alive before it answers ``processing``."""
 
     deployment: str = Field(default="tryon", pattern=r"^[A-Za-z0-9_-]{1,100}$")
-    """What the deployments of versioned workers are called: this with ``-cpu`` and with ``-gpu`` behind it."""
+    """Name of the deployments of versioned workers, to which ``-cpu`` and ``-gpu`` are added."""
 
     build_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{0,100}$")
     """Which build a worker is. Without it (or empty) workers are not versioned; with it a worker is given nothing

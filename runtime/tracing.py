@@ -1,7 +1,8 @@
 """OpenTelemetry traces of a process: off until a collector is named.
 
-The API's spans come from `api.tracing`, those of workflows and activities from Temporal's own interceptor, which also
-carries the trace from one to the other in the headers of workflows. What is exported is redacted like a log line.
+The API's spans come from `api.request_context`, those of workflows and activities from Temporal's own interceptor,
+which also carries the trace from one to the other in the headers of workflows. Exported spans are redacted like log
+lines.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from temporalio.client import Interceptor
 from runtime.settings import TracingSettings
 
 JOB_RUN_ATTRIBUTE = "temporalWorkflowID"
-"""What Temporal's interceptor calls a run. The API's span of a job carries it too, so that a search by it finds every
-trace of the job, that of a run which the relay started later included."""
+"""The attribute of Temporal's interceptor for a run. The API's span of a job carries it too, so that a search by it
+finds every trace of the job, even that of a run which the relay started later."""
 
 
 class TracingUnavailable(Exception):
@@ -31,9 +32,9 @@ class Tracing:
         tracer: Begins spans.
         interceptors: For the Temporal client, and for nothing else: workers take them over from their client, and
             given to both they run twice.
-        continue_incoming: Whether a request's own trace is gone on with.
-        on: Whether anything comes of it.
-        close: Sends what was not sent yet; waits some seconds for a collector that does not answer.
+        continue_incoming: Whether a request's own trace is continued.
+        on: Whether spans are exported.
+        close: Exports the remaining spans; waits some seconds for a collector that does not answer.
     """
 
     tracer: Tracer = field(default_factory=NoOpTracer)

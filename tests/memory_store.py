@@ -30,8 +30,8 @@ class MemoryObjectStore:
 
     async def delete_prefix(self, prefix: str) -> int:
         keys = await self.list_keys(prefix)
-        for key in keys:
-            del self.objects[key]
+        for start in range(0, len(keys), PAGE):
+            await self.delete_keys(keys[start : start + PAGE])
         return len(keys)
 
     async def list_keys(self, prefix: str) -> list[str]:

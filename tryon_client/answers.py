@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
-from tryon_client.calls import decode_data_uri
 from tryon_client.errors import (
     AccountBlocked,
     AuthenticationFailed,
@@ -36,7 +37,7 @@ class Job:
     """A try-on that was accepted.
 
     Attributes:
-        job_id: What to ask for it by.
+        job_id: The id to ask for it by.
         replayed: Whether an earlier request with the same ``Idempotency-Key`` had started it.
     """
 
@@ -124,7 +125,7 @@ class Product:
     """A registered garment.
 
     Attributes:
-        id: What a try-on names it by.
+        id: The ``product_id`` of try-ons with it.
         external_id: The shop's own number for it.
         status: ``active`` or ``archived``.
         revision: Counts its changes.
@@ -145,105 +146,77 @@ class Product:
     updated_at: datetime
 
 
-@dataclass(frozen=True)
-class ProductPage:
-    """Some products, and where the next ones begin."""
-
-    products: list[Product]
-    next_cursor: str | None
+Record = TypeVar("Record", Usage, Product)
 
 
 def read_job(response: httpx.Response) -> Job:
-    """The answer of a POST that started a job, or had started one."""
-    body = _body(response)
-    try:
-        return Job(str(body["jobId"]), response.headers.get("Idempotent-Replayed", "").lower() == "true")
-    except KeyError:
-        raise unexpected(response) from None
+    """The answer to the POST that starts a job."""
+    replayed = response.headers.get("Idempotent-Replayed", "").lower() == "true"
+    return Job(str(response.json()["jobId"]), replayed)
 
 
 def read_status(response: httpx.Response, job_id: str) -> JobStatus:
-    """The answer of a poll. A status that this client has never heard of counts as still in progress."""
-    body = _body(response)
-    try:
-        status = str(body["status"])
-        if status == COMPLETED:
-            image = decode_data_uri(body["resultImageBase64"])
-            return JobStatus(job_id, status, image=image, generation_ms=int(body["generationTimeMs"]))
-        if status == FAILED:
-            return JobStatus(job_id, status, error=str(body["error"]), code=response.headers.get("X-Error-Code"))
-        return JobStatus(job_id, status)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise unexpected(response) from None
+    """The answer to a poll. A status that this client does not know counts as still in progress."""
+    body = response.json()
+    status = str(body["status"])
+    if status == COMPLETED:
+        image = decode_data_uri(body["resultImageBase64"])
+        return JobStatus(job_id, status, image=image, generation_ms=int(body["generationTimeMs"]))
+    if status == FAILED:
+        return JobStatus(job_id, status, error=str(body["error"]), code=response.headers.get("X-Error-Code"))
+    return JobStatus(job_id, status)
 
 
 def read_usage(response: httpx.Response) -> Usage:
-    """The answer of ``GET /api/v1/usage``."""
-    body = _body(response)
-    try:
-        return Usage(
-            plan=body["plan"],
-            period_start=datetime.fromisoformat(body["period"]["start"]),
-            period_end=datetime.fromisoformat(body["period"]["end"]),
-            included=body["included"],
-            used=body["used"],
-            reserved=body["reserved"],
-            top_up_remaining=body["topUpRemaining"],
-            daily_cap=body["dailyCap"],
-            daily_used=body["dailyUsed"],
-            trial_ends_at=_moment(body["trialEndsAt"]),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise unexpected(response) from None
+    """The answer to ``GET /api/v1/usage``."""
+    body = response.json()
+    return _record(Usage, {**body, "periodStart": body["period"]["start"], "periodEnd": body["period"]["end"]})
 
 
 def read_product(response: httpx.Response) -> Product:
-    """The answer that is one product."""
+    """An answer that is one product."""
+    return _record(Product, response.json())
+
+
+def read_products(response: httpx.Response) -> tuple[list[Product], str | None]:
+    """One page of the catalogue, and the cursor of the next page if there is one."""
+    body = response.json()
+    return [_record(Product, item) for item in body["products"]], body["nextCursor"]
+
+
+def read_nothing(_response: httpx.Response) -> None:
+    """The answer to a deletion."""
+
+
+def _record(kind: type[Record], body: Mapping[str, Any]) -> Record:
+    """A record whose fields have the same names on the wire, in camelCase."""
+    values: dict[str, Any] = {}
+    for each in fields(kind):
+        value = body[camel_case(each.name)]
+        is_moment = str(each.type).startswith("datetime") and value is not None
+        values[each.name] = datetime.fromisoformat(value) if is_moment else value
+    return kind(**values)
+
+
+def camel_case(name: str) -> str:
+    """The wire's spelling of a name: ``garmentCategory`` for ``garment_category``."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.title, rest))
+
+
+def decode_data_uri(uri: str) -> bytes:
+    """The bytes in a base64 ``data:`` URI.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    head, comma, payload = uri.partition(",")
+    if not comma or not head.lower().endswith(";base64"):
+        raise ValueError("not a base64 data: URI")
     try:
-        return _product(_body(response))
-    except (KeyError, TypeError, ValueError):
-        raise unexpected(response) from None
-
-
-def read_product_page(response: httpx.Response) -> ProductPage:
-    """One page of the catalogue."""
-    body = _body(response)
-    try:
-        return ProductPage([_product(item) for item in body["products"]], body["nextCursor"])
-    except (KeyError, TypeError, ValueError):
-        raise unexpected(response) from None
-
-
-def _product(body: dict[str, Any]) -> Product:
-    return Product(
-        id=body["id"],
-        external_id=body["externalId"],
-        name=body["name"],
-        category=body["category"],
-        garment_category=body["garmentCategory"],
-        garment_state=body["garmentState"],
-        tuck_state=body["tuckState"],
-        size=body["size"],
-        has_back_image=body["hasBackImage"],
-        status=body["status"],
-        revision=body["revision"],
-        created_at=datetime.fromisoformat(body["createdAt"]),
-        updated_at=datetime.fromisoformat(body["updatedAt"]),
-    )
-
-
-def _body(response: httpx.Response) -> dict[str, Any]:
-    try:
-        body = response.json()
+        return base64.b64decode("".join(payload.split()), validate=True)
     except ValueError:
-        body = None
-    if not isinstance(body, dict):
-        raise unexpected(response)
-    return body
-
-
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text is not None else None
+        raise ValueError("the base64 of the data: URI is broken") from None
 
 
 BY_CODE: dict[tuple[int, str | None], type[TryOnApiError]] = {
@@ -267,7 +240,7 @@ BY_STATUS: dict[int, type[TryOnApiError]] = {
 
 
 def api_error(response: httpx.Response) -> TryOnApiError:
-    """The error that an answer stands for."""
+    """A refusal as an error."""
     status, code = response.status_code, response.headers.get("X-Error-Code")
     kind = BY_CODE.get((status, code)) or BY_STATUS.get(status)
     kind = kind or (ServiceUnavailable if status >= 500 else TryOnApiError)
@@ -281,7 +254,7 @@ def api_error(response: httpx.Response) -> TryOnApiError:
 
 
 def unexpected(response: httpx.Response) -> UnexpectedAnswer:
-    """The error for a success whose body makes no sense."""
+    """The error for a 2xx answer whose body cannot be read."""
     sentence = "The answer does not read as the API describes it."
     return UnexpectedAnswer(response.status_code, None, sentence, response.headers.get("X-Request-Id"))
 
@@ -292,10 +265,12 @@ def _sentence(response: httpx.Response) -> str:
         body = response.json()
     except ValueError:
         body = None
-    if isinstance(body, dict) and isinstance(body.get("error"), str):
-        sentence: str = body["error"]
-        return sentence
-    return f"The answer had the status {response.status_code} and no explanation."
+    sentence = body.get("error") if isinstance(body, dict) else None
+    return (
+        sentence
+        if isinstance(sentence, str)
+        else f"The answer had the status {response.status_code} and no explanation."
+    )
 
 
 POLICY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",;\s]+)((?:\s*;\s*[a-z]+=[^,;]*)*)\s*(?:,|$)')
@@ -334,7 +309,7 @@ def retry_after_seconds(headers: httpx.Headers) -> float | None:
 
 
 def rate_limit(headers: httpx.Headers) -> RateLimit | None:
-    """The policy that leaves least, of those that tell both numbers; what cannot be read is left out."""
+    """The policy that leaves the fewest requests; policies without both numbers are ignored."""
     quotas = _policies(headers.get("RateLimit-Policy", ""))
     limits = [
         RateLimit(told["r"], told["t"], quotas.get(name, {}).get("q"), quotas.get(name, {}).get("w"))

@@ -1,4 +1,4 @@
-"""What callers give, and the requests that are made of it, built and not yet sent.
+"""What callers give, and the requests built from it, not yet sent.
 
 Pictures and garments become what the wire takes, or an error before anything is sent; each operation of the API
 becomes a `Call`; a `Connection` puts a call into the terms of httpx.
@@ -7,91 +7,70 @@ becomes a `Call`; a `Connection` puts a call into the terms of httpx.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import os
+import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import IO, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
 import httpx
+
+from tryon_client import answers
+from tryon_client.answers import Job, JobStatus, Product, Usage
+
+Answer = TypeVar("Answer")
 
 Picture: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 """A path, bytes, an open binary file, or a string: a path, a ``data:`` URI or an ``https://`` address."""
 
 
-def as_inline(picture: Picture, field: str) -> str:
-    """A picture that has to be sent itself, as a ``data:`` URI.
-
-    Args:
-        picture: The picture.
-        field: What the caller calls it, for error messages.
-
-    Raises:
-        ValueError: It is an address, or no JPEG, PNG or WebP.
-        OSError: It is a path and the file cannot be read.
-    """
-    if isinstance(picture, str) and _scheme(picture) in {"http", "https"}:
-        raise ValueError(f"{field}: the picture itself is sent, never an address")
-    return _data_uri(_read(picture, field), field)
+SIGNATURES = {
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+"""What pictures begin with, by their type; names and labels are not asked."""
 
 
-def as_inline_or_address(picture: Picture, field: str) -> str:
-    """A picture as a ``data:`` URI, or its address.
+def as_inline(picture: Picture, field: str, *, or_address: bool = False) -> str:
+    """A picture as a ``data:`` URI, or its ``https://`` address where that is allowed.
 
     Raises:
-        ValueError: It is an address that is not https, or no JPEG, PNG or WebP.
+        ValueError: It is an address that is not allowed, or no JPEG, PNG or WebP; the sentence begins with ``field``.
         OSError: It is a path and the file cannot be read.
     """
-    if isinstance(picture, str):
-        if _scheme(picture) == "http":
+    scheme = _scheme(picture) if isinstance(picture, str) else ""
+    if isinstance(picture, str) and scheme in {"http", "https"}:
+        if not or_address:
+            raise ValueError(f"{field}: the picture itself is sent, never an address")
+        if scheme == "http":
             raise ValueError(f"{field}: an address must begin with https://")
-        if _scheme(picture) == "https":
-            return picture
-    return _data_uri(_read(picture, field), field)
-
-
-def media_type(data: bytes) -> str | None:
-    """The type by the first bytes; names and labels are not asked."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return None
-
-
-def decode_data_uri(uri: str) -> bytes:
-    """The bytes in a base64 ``data:`` URI.
-
-    Raises:
-        ValueError: It is not one.
-    """
-    head, comma, payload = uri.partition(",")
-    if not comma or not head.lower().endswith(";base64"):
-        raise ValueError("not a base64 data: URI")
-    try:
-        return base64.b64decode("".join(payload.split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError("the base64 of the data: URI is broken") from None
+        return picture
+    data = _read(picture, field)
+    if not data:
+        raise ValueError(f"{field}: the picture is empty")
+    for media_type, signature in SIGNATURES.items():
+        if signature.match(data):
+            return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
+    raise ValueError(f"{field}: not a JPEG, PNG or WebP picture (it begins with {data[:8].hex(' ')})")
 
 
 def _scheme(text: str) -> str:
     """``https``, ``http``, ``data``, or nothing for a path."""
-    scheme = text[:8].partition(":")[0].lower()
-    separator = ":" if scheme == "data" else "://"
-    return scheme if text[len(scheme) :].startswith(separator) and scheme in {"data", "http", "https"} else ""
+    found = re.match(r"(https?)://|(data):", text, re.IGNORECASE)
+    return found[found.lastindex or 0].lower() if found else ""
 
 
 def _read(picture: Picture, field: str) -> bytes:
     if isinstance(picture, str) and _scheme(picture) == "data":
         try:
-            return decode_data_uri(picture)
+            return answers.decode_data_uri(picture)
         except ValueError as error:
             raise ValueError(f"{field}: {error}") from None
     if isinstance(picture, str | os.PathLike):
@@ -102,15 +81,6 @@ def _read(picture: Picture, field: str) -> bytes:
     if not isinstance(data, bytes):
         raise ValueError(f"{field}: the file must be opened in binary mode")  # noqa: TRY004 - like every bad picture
     return data
-
-
-def _data_uri(data: bytes, field: str) -> str:
-    if not data:
-        raise ValueError(f"{field}: the picture is empty")
-    kind = media_type(data)
-    if kind is None:
-        raise ValueError(f"{field}: not a JPEG, PNG or WebP picture (it begins with {data[:8].hex(' ')})")
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 Category: TypeAlias = Literal["upper_body", "lower_body", "full_body"]
@@ -132,7 +102,7 @@ class Garment:
     Attributes:
         image: Its picture; not needed with ``product_id``.
         category: Which part of the body it covers; not needed with ``product_id``.
-        product_id: A product of the account. What is given beside it holds for this request only.
+        product_id: A product of the account. Other fields override the product's for this request only.
         back_image: Its back, used when ``view_angle`` is back.
         garment_category: Such as ``t-shirt`` or ``jeans``.
         size: Its size, such as ``M``, ``38`` or ``W32/L34``.
@@ -154,10 +124,7 @@ class Garment:
     view_angle: ViewAngle | None = None
 
     def wire(self, name: str) -> dict[str, str]:
-        """Its fields as the API takes them.
-
-        Args:
-            name: What to call the garment in error messages.
+        """Its fields as the API takes them; error messages call it ``name``.
 
         Raises:
             ValueError: Neither a product nor a picture with its category, or a picture that cannot be used.
@@ -189,11 +156,11 @@ Garments: TypeAlias = GarmentLike | Sequence[GarmentLike] | None
 
 
 def as_garments(garments: Garments, **hints: Unpack[Hints]) -> list[Garment]:
-    """Whatever was given, as one to four garments.
+    """The given garments as a list of one to four.
 
     Raises:
-        ValueError: None, or more than four.
-        TypeError: Hints for several garments, where nobody knows which one they are for.
+        ValueError: No garment, or more than four.
+        TypeError: Hints for several garments: it is unclear which garment they are for.
     """
     if isinstance(garments, Sequence) and not isinstance(garments, str | bytes | bytearray | memoryview):
         if hints:
@@ -218,13 +185,10 @@ def wire_fields(values: Mapping[str, object], name: str) -> dict[str, str | None
     for key, value in values.items():
         if key not in Garment.__annotations__.keys() | ProductChanges.__annotations__.keys():
             raise TypeError(f"there is no field {key}")
-        first, *rest = key.split("_")
-        on_the_wire = PICTURES.get(key) or first + "".join(map(str.title, rest))
         if key in PICTURES and value is not None:
-            picture: Picture = value  # type: ignore[assignment]  # judged there, whatever it is
-            fields[on_the_wire] = as_inline_or_address(picture, f"{name}: {key}")
-        else:
-            fields[on_the_wire] = value if value is None else str(value)
+            picture: Picture = value  # type: ignore[assignment]  # checked there
+            value = as_inline(picture, f"{name}: {key}", or_address=True)  # noqa: PLW2901
+        fields[PICTURES.get(key) or answers.camel_case(key)] = None if value is None else str(value)
     return fields
 
 
@@ -259,6 +223,7 @@ class ProductChanges(ProductFields, total=False):
 
 TRY_ON, COMBO = "/api/v1/tryon", "/api/v1/tryon/combo"
 PRODUCTS, USAGE = "/api/v1/products", "/api/v1/usage"
+JSON = {"Content-Type": "application/json"}
 LONGEST_KEY = 255
 """Characters of an ``Idempotency-Key``."""
 
@@ -267,13 +232,14 @@ COPYING_SECONDS = 30
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Generic[Answer]):
     """One HTTP request.
 
     Attributes:
         method: Its method.
         path: Its path, with the query.
-        headers: Those beyond what every request carries.
+        parse: Reads the answer.
+        headers: Headers besides those of every request.
         content: Its body, if it has one. The bytes stay the same over retries.
         held_seconds: How much longer than usual the server may take to answer, because it was asked to.
         paced: Whether it counts against the request rate that try-ons and their polls share.
@@ -282,14 +248,26 @@ class Call:
 
     method: str
     path: str
+    parse: Callable[[httpx.Response], Answer]
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = field(default=None, repr=False)
     held_seconds: int = 0
     paced: bool = False
     repeatable: bool = True
 
+    def read(self, response: httpx.Response) -> Answer:
+        """What the answer says.
 
-def start_try_on(person: Picture, garments: Garments, idempotency_key: str | None, **hints: Unpack[Hints]) -> Call:
+        Raises:
+            UnexpectedAnswer: It does not read as the API describes it.
+        """
+        try:
+            return self.parse(response)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise answers.unexpected(response) from None
+
+
+def start_try_on(person: Picture, garments: Garments, idempotency_key: str | None, **hints: Unpack[Hints]) -> Call[Job]:
     """Start a job: with one garment, or a look of two to four.
 
     Raises:
@@ -298,77 +276,88 @@ def start_try_on(person: Picture, garments: Garments, idempotency_key: str | Non
         OSError: A picture's file cannot be read.
     """
     items = as_garments(garments, **hints)
-    photo = {"customerPhotoBase64": as_inline(person, "person")}
+    body: dict[str, object] = {"customerPhotoBase64": as_inline(person, "person")}
     if len(items) == 1:
-        single = {**photo, **items[0].wire("garment")}
-        return replace(_post(TRY_ON, single, idempotency_key), paced=True)
-    look = [item.wire(f"garment {number}") for number, item in enumerate(items, 1)]
-    return replace(_post(COMBO, {**photo, "garments": look}, idempotency_key), paced=True)
+        body |= items[0].wire("garment")
+    else:
+        body["garments"] = [item.wire(f"garment {number}") for number, item in enumerate(items, 1)]
+    path = COMBO if "garments" in body else TRY_ON
+    return Call("POST", path, answers.read_job, _post_headers(idempotency_key), _json(body), paced=True)
 
 
-def poll(job_id: str, wait: int | None = None) -> Call:
+def poll(job_id: str, wait: int | None = None) -> Call[JobStatus]:
     """Ask how a job stands; with ``wait``, the server may hold the answer until it has ended.
 
     Raises:
         ValueError: No job's id, or a negative wait.
     """
-    path = f"{TRY_ON}/{_segment(job_id)}"
-    if not wait:
-        return Call("GET", path, paced=True)
-    if wait < 0:
+    if wait and wait < 0:
         raise ValueError("wait is in seconds from now")
-    return Call("GET", path, {"Prefer": f"wait={wait}"}, held_seconds=wait, paced=True)
+    return Call(
+        "GET",
+        f"{TRY_ON}/{_segment(job_id)}",
+        partial(answers.read_status, job_id=job_id),
+        {"Prefer": f"wait={wait}"} if wait else {},
+        held_seconds=wait or 0,
+        paced=True,
+    )
 
 
-def delete_job(job_id: str) -> Call:
+def delete_job(job_id: str) -> Call[None]:
     """Delete a job and its picture."""
-    return Call("DELETE", f"{TRY_ON}/{_segment(job_id)}")
+    return Call("DELETE", f"{TRY_ON}/{_segment(job_id)}", answers.read_nothing)
 
 
-def get_usage() -> Call:
+def get_usage() -> Call[Usage]:
     """What the account has used."""
-    return Call("GET", USAGE)
+    return Call("GET", USAGE, answers.read_usage)
 
 
-def create_product(fields: Mapping[str, object]) -> Call:
+def create_product(fields: Mapping[str, object]) -> Call[Product]:
     """Register a garment, or change the one that has its ``external_id`` already.
 
     Only the ``external_id`` makes a second sending harmless.
     """
-    wire = wire_fields(fields, "product")
-    body = {name: value for name, value in wire.items() if value is not None}
-    return replace(_post(PRODUCTS, body, None), held_seconds=COPYING_SECONDS, repeatable="externalId" in body)
+    body = {name: value for name, value in wire_fields(fields, "product").items() if value is not None}
+    return Call(
+        "POST",
+        PRODUCTS,
+        answers.read_product,
+        _post_headers(None),
+        _json(body),
+        held_seconds=COPYING_SECONDS,
+        repeatable="externalId" in body,
+    )
 
 
-def list_products(status: str, limit: int | None, cursor: str | None) -> Call:
+def list_products(status: str, limit: int | None, cursor: str | None) -> Call[tuple[list[Product], str | None]]:
     """One page of the catalogue."""
     query = {"status": status, "limit": limit, "cursor": cursor}
     given = urlencode({name: value for name, value in query.items() if value is not None})
-    return Call("GET", f"{PRODUCTS}?{given}" if given else PRODUCTS)
+    return Call("GET", f"{PRODUCTS}?{given}", answers.read_products)
 
 
-def get_product(product_id: str) -> Call:
+def get_product(product_id: str) -> Call[Product]:
     """One product."""
-    return Call("GET", f"{PRODUCTS}/{_segment(product_id)}")
+    return Call("GET", f"{PRODUCTS}/{_segment(product_id)}", answers.read_product)
 
 
-def update_product(product_id: str, changes: Mapping[str, object]) -> Call:
+def update_product(product_id: str, changes: Mapping[str, object]) -> Call[Product]:
     """Change what is given; ``None`` empties a field that may be empty."""
-    body = _json(wire_fields(changes, "product"))
-    path = f"{PRODUCTS}/{_segment(product_id)}"
-    return Call("PATCH", path, {"Content-Type": "application/json"}, body, held_seconds=COPYING_SECONDS)
+    path, body = f"{PRODUCTS}/{_segment(product_id)}", _json(wire_fields(changes, "product"))
+    return Call("PATCH", path, answers.read_product, JSON, body, held_seconds=COPYING_SECONDS)
 
 
-def archive_product(product_id: str) -> Call:
+def archive_product(product_id: str) -> Call[None]:
     """Take a product out of the catalogue."""
-    return Call("DELETE", f"{PRODUCTS}/{_segment(product_id)}")
+    return Call("DELETE", f"{PRODUCTS}/{_segment(product_id)}", answers.read_nothing)
 
 
-def _post(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call:
+def _post_headers(idempotency_key: str | None) -> dict[str, str]:
     key = idempotency_key if idempotency_key is not None else str(uuid.uuid4())
     if not 1 <= len(key) <= LONGEST_KEY or not key.isascii() or not key.isprintable():
         raise ValueError(f"an idempotency_key has 1 to {LONGEST_KEY} printable ASCII characters")
-    return Call("POST", path, {"Content-Type": "application/json", "Idempotency-Key": key}, _json(body))
+    return {**JSON, "Idempotency-Key": key}
 
 
 def _json(body: Mapping[str, object]) -> bytes:
@@ -376,7 +365,7 @@ def _json(body: Mapping[str, object]) -> bytes:
 
 
 def _segment(identifier: str) -> str:
-    """An identifier as one part of a path, whatever characters are in it."""
+    """An identifier as one part of a path."""
     if not identifier.strip("."):
         raise ValueError(f"{identifier!r} identifies nothing")
     return quote(identifier, safe="")
@@ -391,53 +380,40 @@ ANSWER_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
 class Connection:
-    """What every request of one client shares.
+    """The service's address, the account's key and the timeout: what all requests of a client share.
 
-    Attributes:
-        base_url: Scheme and host of the service, perhaps with a path, without a slash at the end.
-        api_key: The account's key.
-        timeout: Seconds that one answer may take.
+    Raises:
+        ValueError: Neither the caller nor the environment gives an http or https address, or a key.
     """
 
-    base_url: str
-    api_key: str = field(repr=False)
-    timeout: float
-
-    @classmethod
-    def resolve(cls, base_url: str | None, api_key: str | None, timeout: float) -> Connection:
-        """Take what was given, and the rest from the environment.
-
-        Raises:
-            ValueError: One of the two is nowhere to be found, or the URL is not http or https.
-        """
+    def __init__(self, base_url: str | None, api_key: str | None, timeout: float) -> None:
         base_url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
         api_key = (api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
         if not base_url.startswith(("http://", "https://")):
             raise ValueError(f"give base_url or set {BASE_URL_VARIABLE}, such as https://tryon.example")
         if not api_key.isascii() or not api_key:
             raise ValueError(f"give api_key or set {API_KEY_VARIABLE}")
-        return cls(base_url.rstrip("/"), api_key, timeout)
+        self._base_url, self._api_key, self._timeout = base_url.rstrip("/"), api_key, timeout
 
     @property
     def client_options(self) -> dict[str, Any]:
-        """For the client of httpx, where the caller brings none: no proxy is asked for this very machine."""
-        return {"trust_env": not _is_this_machine(httpx.URL(self.base_url).host)}
+        """Options of the httpx client, if the caller gave none: no proxy for this machine itself."""
+        return {"trust_env": not _is_this_machine(httpx.URL(self._base_url).host)}
 
-    def request(self, call: Call) -> dict[str, Any]:
+    def request(self, call: Call[Any]) -> dict[str, Any]:
         """The arguments of httpx's ``request``."""
         return {
             "method": call.method,
-            "url": self.base_url + call.path,
+            "url": self._base_url + call.path,
             "content": call.content,
             "headers": {
-                "Authorization": f"Bearer {self.api_key}",
+                "Authorization": f"Bearer {self._api_key}",
                 "Accept": "application/json",
                 "User-Agent": USER_AGENT,
                 **call.headers,
             },
-            "timeout": httpx.Timeout(self.timeout + call.held_seconds, connect=min(CONNECT_SECONDS, self.timeout)),
+            "timeout": httpx.Timeout(self._timeout + call.held_seconds, connect=min(CONNECT_SECONDS, self._timeout)),
         }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from types import TracebackType
 from typing import Literal, Self, Unpack
 
 import httpx
@@ -27,38 +26,38 @@ from tryon_client.operations import MAX_RETRIES, PATIENCE_SECONDS, Operation, Op
 
 
 class Runner:
-    """Sends what operations hand out.
+    """Runs operations to their ends, over the caller's own client of httpx or over one that it makes."""
 
-    Args:
-        connection: What every request shares.
-        http: The caller's own client, or ``None`` to make one.
-        sleep: How to wait.
-    """
-
-    def __init__(self, connection: Connection, http: httpx.Client | None, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self, connection: Connection, http: httpx.Client | None, sleep: Callable[[float], None], operations: Operations
+    ) -> None:
         self._connection = connection
         self._owns_http = http is None
         self._http = http or httpx.Client(**connection.client_options)
         self._sleep = sleep
+        self.operations = operations
+
+    def send(self, call: Call[Value]) -> Value:
+        """Send a call and read its answer."""
+        return self.run(self.operations.send(call))
 
     def run(self, operation: Operation[Value]) -> Value:
-        """Run an operation to its end."""
-        try:
-            step = next(operation)
-            while True:
-                if not isinstance(step, Call):
-                    self._sleep(step)
-                    step = next(operation)
-                    continue
-                try:
-                    response = self._http.request(**self._connection.request(step))
-                except httpx.RequestError as error:
-                    step = operation.throw(error)
-                else:
-                    step = operation.send(response)
-        except StopIteration as done:
-            value: Value = done.value
-            return value
+        """Do the steps of an operation."""
+        answer: httpx.Response | httpx.RequestError | None = None
+        while True:
+            try:
+                step = operation.send(answer)
+            except StopIteration as done:
+                value: Value = done.value
+                return value
+            answer = None
+            if not isinstance(step, Call):
+                self._sleep(step)
+                continue
+            try:
+                answer = self._http.request(**self._connection.request(step))
+            except httpx.RequestError as error:
+                answer = error
 
     def close(self) -> None:
         """Close the client, unless it is the caller's own."""
@@ -69,9 +68,8 @@ class Runner:
 class Products:
     """The account's registered garments."""
 
-    def __init__(self, runner: Runner, operations: Operations) -> None:
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._operations = operations
 
     def create(
         self,
@@ -86,7 +84,7 @@ class Products:
         is not tried again: the garment might be registered twice.
         """
         call = calls.create_product({"name": name, "category": category, "image": image, **fields})
-        return self._runner.run(self._operations.product(call))
+        return self._runner.send(call)
 
     def list(
         self, status: Literal["active", "archived", "all"] = "active", *, page_size: int | None = None
@@ -94,23 +92,22 @@ class Products:
         """Every product, newest first; the next page is fetched when it is needed."""
         cursor = None
         while True:
-            page = self._runner.run(self._operations.product_page(calls.list_products(status, page_size, cursor)))
-            yield from page.products
-            cursor = page.next_cursor
+            products, cursor = self._runner.send(calls.list_products(status, page_size, cursor))
+            yield from products
             if cursor is None:
                 return
 
     def get(self, product_id: str) -> Product:
         """One product."""
-        return self._runner.run(self._operations.product(calls.get_product(product_id)))
+        return self._runner.send(calls.get_product(product_id))
 
     def update(self, product_id: str, **changes: Unpack[ProductChanges]) -> Product:
         """Change what is given; ``None`` empties a field that may be empty."""
-        return self._runner.run(self._operations.product(calls.update_product(product_id, changes)))
+        return self._runner.send(calls.update_product(product_id, changes))
 
     def archive(self, product_id: str) -> None:
         """Take a product out of the catalogue."""
-        self._runner.run(self._operations.archive_product(product_id))
+        self._runner.send(calls.archive_product(product_id))
 
 
 class TryOnClient:
@@ -140,9 +137,9 @@ class TryOnClient:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._runner = Runner(Connection.resolve(base_url, api_key, timeout), http, sleep)
-        self._operations = Operations(max_retries, clock)
-        self.products = Products(self._runner, self._operations)
+        connection = Connection(base_url, api_key, timeout)
+        self._runner = Runner(connection, http, sleep, Operations(max_retries, clock))
+        self.products = Products(self._runner)
 
     def start(
         self,
@@ -164,11 +161,11 @@ class TryOnClient:
             ValueError: A picture or the garments cannot be used; nothing was sent.
             TryOnError: The service refused, or could not be reached.
         """
-        return self._runner.run(self._operations.start(calls.start_try_on(person, garments, idempotency_key, **hints)))
+        return self._runner.send(calls.start_try_on(person, garments, idempotency_key, **hints))
 
     def get(self, job_id: str, wait: int | None = None) -> JobStatus:
         """How the job stands; with ``wait``, the server holds the answer up to that many seconds until it has ended."""
-        return self._runner.run(self._operations.get(job_id, wait))
+        return self._runner.send(calls.poll(job_id, wait))
 
     def wait(self, job_id: str, timeout: float = PATIENCE_SECONDS) -> Result:
         """Poll until the job has ended.
@@ -178,7 +175,7 @@ class TryOnClient:
             WaitTimeout: It has not ended after ``timeout`` seconds.
             TryOnError: It could not be asked for.
         """
-        return self._runner.run(self._operations.wait(job_id, timeout))
+        return self._runner.run(self._runner.operations.wait(job_id, timeout))
 
     def run_and_wait(
         self,
@@ -194,15 +191,15 @@ class TryOnClient:
         An error of the second half has the job's ``job_id``.
         """
         call = calls.start_try_on(person, garments, idempotency_key, **hints)
-        return self._runner.run(self._operations.run_and_wait(call, timeout))
+        return self._runner.run(self._runner.operations.run_and_wait(call, timeout))
 
     def delete(self, job_id: str) -> None:
         """Delete a job and its picture."""
-        self._runner.run(self._operations.delete_job(job_id))
+        self._runner.send(calls.delete_job(job_id))
 
     def usage(self) -> Usage:
         """What the account has used and may still use."""
-        return self._runner.run(self._operations.usage())
+        return self._runner.send(calls.get_usage())
 
     def close(self) -> None:
         self._runner.close()
@@ -210,47 +207,47 @@ class TryOnClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class AsyncRunner:
-    """Sends what operations hand out.
-
-    Args:
-        connection: What every request shares.
-        http: The caller's own client, or ``None`` to make one.
-        sleep: How to wait.
-    """
+    """`Runner` for asyncio."""
 
     def __init__(
-        self, connection: Connection, http: httpx.AsyncClient | None, sleep: Callable[[float], Awaitable[None]]
+        self,
+        connection: Connection,
+        http: httpx.AsyncClient | None,
+        sleep: Callable[[float], Awaitable[None]],
+        operations: Operations,
     ) -> None:
         self._connection = connection
         self._owns_http = http is None
         self._http = http or httpx.AsyncClient(**connection.client_options)
         self._sleep = sleep
+        self.operations = operations
+
+    async def send(self, call: Call[Value]) -> Value:
+        """Send a call and read its answer."""
+        return await self.run(self.operations.send(call))
 
     async def run(self, operation: Operation[Value]) -> Value:
-        """Run an operation to its end."""
-        try:
-            step = next(operation)
-            while True:
-                if not isinstance(step, Call):
-                    await self._sleep(step)
-                    step = next(operation)
-                    continue
-                try:
-                    response = await self._http.request(**self._connection.request(step))
-                except httpx.RequestError as error:
-                    step = operation.throw(error)
-                else:
-                    step = operation.send(response)
-        except StopIteration as done:
-            value: Value = done.value
-            return value
+        """Do the steps of an operation."""
+        answer: httpx.Response | httpx.RequestError | None = None
+        while True:
+            try:
+                step = operation.send(answer)
+            except StopIteration as done:
+                value: Value = done.value
+                return value
+            answer = None
+            if not isinstance(step, Call):
+                await self._sleep(step)
+                continue
+            try:
+                answer = await self._http.request(**self._connection.request(step))
+            except httpx.RequestError as error:
+                answer = error
 
     async def close(self) -> None:
         """Close the client, unless it is the caller's own."""
@@ -261,9 +258,8 @@ class AsyncRunner:
 class AsyncProducts:
     """The account's registered garments."""
 
-    def __init__(self, runner: AsyncRunner, operations: Operations) -> None:
+    def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
-        self._operations = operations
 
     async def create(
         self,
@@ -272,14 +268,10 @@ class AsyncProducts:
         image: Picture,
         **fields: Unpack[ProductFields],
     ) -> Product:
-        """Register a garment; the service keeps its own copy of the pictures.
-
-        With an ``external_id`` that is there already, that product is changed. Without one, a connection that breaks
-        is not tried again: the garment might be registered twice.
-        """
+        """As `Products.create`."""
         given = {"name": name, "category": category, "image": image, **fields}
         call = await asyncio.to_thread(calls.create_product, given)
-        return await self._runner.run(self._operations.product(call))
+        return await self._runner.send(call)
 
     async def list(
         self, status: Literal["active", "archived", "all"] = "active", *, page_size: int | None = None
@@ -287,25 +279,24 @@ class AsyncProducts:
         """Every product, newest first; the next page is fetched when it is needed."""
         cursor = None
         while True:
-            page = await self._runner.run(self._operations.product_page(calls.list_products(status, page_size, cursor)))
-            for product in page.products:
+            products, cursor = await self._runner.send(calls.list_products(status, page_size, cursor))
+            for product in products:
                 yield product
-            cursor = page.next_cursor
             if cursor is None:
                 return
 
     async def get(self, product_id: str) -> Product:
         """One product."""
-        return await self._runner.run(self._operations.product(calls.get_product(product_id)))
+        return await self._runner.send(calls.get_product(product_id))
 
     async def update(self, product_id: str, **changes: Unpack[ProductChanges]) -> Product:
         """Change what is given; ``None`` empties a field that may be empty."""
         call = await asyncio.to_thread(calls.update_product, product_id, changes)
-        return await self._runner.run(self._operations.product(call))
+        return await self._runner.send(call)
 
     async def archive(self, product_id: str) -> None:
         """Take a product out of the catalogue."""
-        await self._runner.run(self._operations.archive_product(product_id))
+        await self._runner.send(calls.archive_product(product_id))
 
 
 class AsyncTryOnClient:
@@ -325,9 +316,9 @@ class AsyncTryOnClient:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._runner = AsyncRunner(Connection.resolve(base_url, api_key, timeout), http, sleep)
-        self._operations = Operations(max_retries, clock)
-        self.products = AsyncProducts(self._runner, self._operations)
+        connection = Connection(base_url, api_key, timeout)
+        self._runner = AsyncRunner(connection, http, sleep, Operations(max_retries, clock))
+        self.products = AsyncProducts(self._runner)
 
     async def start(
         self,
@@ -339,11 +330,11 @@ class AsyncTryOnClient:
     ) -> Job:
         """As `TryOnClient.start`."""
         call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
-        return await self._runner.run(self._operations.start(call))
+        return await self._runner.send(call)
 
     async def get(self, job_id: str, wait: int | None = None) -> JobStatus:
         """As `TryOnClient.get`."""
-        return await self._runner.run(self._operations.get(job_id, wait))
+        return await self._runner.send(calls.poll(job_id, wait))
 
     async def wait(
         self,
@@ -351,7 +342,7 @@ class AsyncTryOnClient:
         timeout: float = PATIENCE_SECONDS,  # noqa: ASYNC109 - no cancellation: it ends in WaitTimeout
     ) -> Result:
         """As `TryOnClient.wait`."""
-        return await self._runner.run(self._operations.wait(job_id, timeout))
+        return await self._runner.run(self._runner.operations.wait(job_id, timeout))
 
     async def run_and_wait(
         self,
@@ -364,15 +355,15 @@ class AsyncTryOnClient:
     ) -> Result:
         """As `TryOnClient.run_and_wait`."""
         call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
-        return await self._runner.run(self._operations.run_and_wait(call, timeout))
+        return await self._runner.run(self._runner.operations.run_and_wait(call, timeout))
 
     async def delete(self, job_id: str) -> None:
         """Delete a job and its picture."""
-        await self._runner.run(self._operations.delete_job(job_id))
+        await self._runner.send(calls.delete_job(job_id))
 
     async def usage(self) -> Usage:
         """What the account has used and may still use."""
-        return await self._runner.run(self._operations.usage())
+        return await self._runner.send(calls.get_usage())
 
     async def close(self) -> None:
         await self._runner.close()
@@ -380,7 +371,5 @@ class AsyncTryOnClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()

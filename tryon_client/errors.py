@@ -7,20 +7,20 @@ class TryOnError(Exception):
     """Anything this client raises once it talks to the service.
 
     Attributes:
-        job_id: The job that was being waited for, where there was one. It may still be running: wait for it again
-            rather than starting another.
+        job_id: The job that was waited for, if there was one. It may still be running: wait for it again instead of
+            starting another.
     """
 
     job_id: str | None = None
 
 
 class TryOnApiError(TryOnError):
-    """The service answered and said no.
+    """The service refused the request.
 
     Attributes:
         status: HTTP status.
-        code: The service's own code (``X-Error-Code``), or ``None`` where something in between answered. Codes that
-            this client has never heard of are as good as any.
+        code: The service's own code (``X-Error-Code``), or ``None`` if something in between answered. It may be
+            one that this client does not know.
         sentence: For people.
         request_id: What the service's log calls this request, if it said so.
         retry_after: Seconds until another try makes sense, if the service said so.
@@ -68,7 +68,7 @@ class NotFound(TryOnApiError):
 
 
 class Conflict(TryOnApiError):
-    """409: what is there stands in the way, such as another product with the same ``external_id``."""
+    """409: something that exists is in the way, such as another product with the same ``external_id``."""
 
 
 class IdempotencyConflict(Conflict):
@@ -88,7 +88,7 @@ class ServiceUnavailable(TryOnApiError):
 
 
 class UnexpectedAnswer(TryOnApiError):
-    """A success that does not read as the API describes it; most likely the base URL leads elsewhere."""
+    """A 2xx answer that the API does not describe; most likely the base URL leads elsewhere."""
 
 
 class ConnectionFailed(TryOnError):
@@ -100,7 +100,7 @@ class JobFailed(TryOnError):
 
     Attributes:
         sentence: Why, for the shopper.
-        code: The service's own code for it (``X-Error-Code``), or ``None`` where the answer came without one.
+        code: The service's own code for it (``X-Error-Code``), or ``None`` if the answer had none.
     """
 
     job_id: str

@@ -1,10 +1,10 @@
-"""What the client does, without doing any of it: generators that hand out calls and take in answers.
+"""The operations of the client as generators that yield calls and receive answers.
 
-Both clients run the same generators. A step is a `Call`, which is sent and whose answer, or the transport's error, is
-handed back, or a number of seconds to sleep. Nothing here sleeps, connects or awaits.
+Both clients run the same generators. A step is either a `Call`, whose answer or transport error is sent back, or a
+number of seconds to sleep. Nothing here sleeps, connects or awaits.
 
-Why no failure is too ambiguous for another try: a try-on carries an ``Idempotency-Key``, so a second sending never
-starts, or bills, a second job, and most other calls can be repeated by their nature.
+A call may be sent again even when it is unclear whether the first one arrived: a try-on carries an
+``Idempotency-Key``, so a second one never starts or bills a second job, and most other calls are idempotent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 import httpx
 
 from tryon_client import answers, calls
-from tryon_client.answers import COMPLETED, FAILED, Job, JobStatus, Product, ProductPage, Result, Usage
+from tryon_client.answers import COMPLETED, FAILED, Job, Result
 from tryon_client.calls import Call
 from tryon_client.errors import (
     ConnectionFailed,
@@ -32,35 +32,35 @@ from tryon_client.errors import (
 )
 
 Value = TypeVar("Value")
-Operation: TypeAlias = Generator[Call | float, Any, Value]
+Operation: TypeAlias = Generator[Call[Any] | float, httpx.Response | httpx.RequestError | None, Value]
 
 LONGEST_HOLD_SECONDS = 25
 """How long a poll asks the server to hold it: below the 30 that the API allows, and what proxies put up with."""
 
 PATIENCE_SECONDS = 600.0
-"""How long a caller waits who does not say: as long as the service lets a look of several garments take."""
+"""The default patience: as long as the service lets a look of several garments take."""
 
 POLL_SECONDS = 2.0
-"""The API's own interval between polls, for answers that name none."""
+"""The API's own interval between polls, for answers without ``Retry-After``."""
 
 RETRIED_STATUSES = frozenset({408, 500, 502, 503, 504})
 MAX_RETRIES = 3
 FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.5, 8.0
 
 LONGEST_RETRY_AFTER_SECONDS = 60.0
-"""A server that asks for more is not waited for where the caller has not said how long to be patient."""
+"""Without a deadline from the caller, a longer ``Retry-After`` is not waited for."""
 
 API_REQUESTS, API_SECONDS = 20, 300
 """The request rate of the API, until an answer tells the key's own."""
 
 LATER_SECONDS = 1.0
-"""By how much sooner than another a request may reach the server: a window is taken as so much longer."""
+"""Requests take different times to reach the server, so a window counts as this much longer."""
 
 FEW_REQUESTS = 5
 """With this many requests left, polls are spread over the time until there are more."""
 
 LOOK_AGAIN_SECONDS = 5.0
-"""How often a request that waits for its turn looks whether others have heard of a better one."""
+"""How often a request that waits for its turn checks whether answers to others have made it earlier."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Turn:
 class Pace:
     """Keeps one client within its key's request rate, however many jobs it waits for; safe to share between threads.
 
-    It counts what the client itself sends, and learns from answers what the limit is and how much of it others use.
-    Whatever is sent takes a turn, so two requests never count on the same place.
+    It counts the client's own requests, and learns from answers what the limit is and how much of it others use. Every
+    request takes a turn, so two requests never rely on the same place.
     """
 
     def __init__(self) -> None:
@@ -127,7 +127,7 @@ class Pace:
             return self._turn(now, with_poll=with_poll)
 
     def take_anyway(self, now: float) -> Turn:
-        """For what is sent however the limit stands: the server has the last word."""
+        """A turn for a request that is sent regardless of the limit; the server decides."""
         with self._lock:
             self._free(now)
             return self._turn(now)
@@ -141,7 +141,7 @@ class Pace:
         """Learn from the answer to the request that took this turn."""
         limit = answers.rate_limit(headers)
         with self._lock:
-            # An answer tells how things stood when its request was counted, and held ones come late.
+            # An answer describes the moment its request was counted, and answers to held polls come late.
             if limit is None or turn.at < self._heard_of:
                 return
             self._heard_of = turn.at
@@ -166,7 +166,7 @@ class Pace:
         while self._sent and self._sent[0] + self._window + LATER_SECONDS <= now:
             self._sent.popleft()
         while self._others and self._others_until <= now:
-            # Nobody has said when the rest of theirs leave the window: most likely one after the other.
+            # When the rest of theirs leave the window is unknown: most likely one after the other.
             self._others -= 1
             self._others_until += self._window / self._quota
         return self._quota - len(self._sent) - self._put_aside - self._others
@@ -191,64 +191,33 @@ class Operations:
         self._clock = clock
         self._pace = Pace()
 
-    def start(self, call: Call) -> Operation[Job]:
-        """Start the job that the call describes."""
-        return answers.read_job((yield from self._send(call)))
+    def send(self, call: Call[Value]) -> Operation[Value]:
+        """Send a call, again where that may help, and read its answer."""
+        return call.read((yield from self._send(call)))
 
-    def get(self, job_id: str, wait: int | None) -> Operation[JobStatus]:
-        """Poll once."""
-        return answers.read_status((yield from self._send(calls.poll(job_id, wait))), job_id)
-
-    def wait(self, job_id: str, timeout: float) -> Operation[Result]:
+    def wait(
+        self, job_id: str, timeout: float, *, deadline: float | None = None, put_aside: bool = False
+    ) -> Operation[Result]:
         """Poll until the job has ended.
+
+        Args:
+            job_id: The job.
+            timeout: Seconds that the caller is ready to wait.
+            deadline: When they are over, if they began before now.
+            put_aside: Whether a turn was put aside for the first poll.
 
         Raises:
             JobFailed: It ended without a picture.
             WaitTimeout: It did not end in time.
             TryOnError: It could not be asked for, though retries were made.
         """
-        return (yield from self._wait(job_id, self._clock() + timeout, timeout))
-
-    def run_and_wait(self, call: Call, timeout: float) -> Operation[Result]:
-        """Start a job as soon as the request rate allows, and poll until it has ended."""
-        deadline = self._clock() + timeout
-        # With a turn for its poll as well: jobs that start one after the other bring more than a crowd
-        # of started jobs that nobody may ask for.
-        turn = yield from self._turn(deadline, with_poll=True)
-        try:
-            job = answers.read_job((yield from self._send(call, deadline, turn)))
-        except BaseException:
-            self._pace.give_back(turn)
-            raise
-        return (yield from self._wait(job.job_id, deadline, timeout, put_aside=turn is not None and turn.with_poll))
-
-    def delete_job(self, job_id: str) -> Operation[None]:
-        """Delete a job and its picture."""
-        yield from self._send(calls.delete_job(job_id))
-
-    def usage(self) -> Operation[Usage]:
-        """What the account has used."""
-        return answers.read_usage((yield from self._send(calls.get_usage())))
-
-    def product(self, call: Call) -> Operation[Product]:
-        """Any call whose answer is one product."""
-        return answers.read_product((yield from self._send(call)))
-
-    def product_page(self, call: Call) -> Operation[ProductPage]:
-        """One page of the catalogue."""
-        return answers.read_product_page((yield from self._send(call)))
-
-    def archive_product(self, product_id: str) -> Operation[None]:
-        """Take a product out of the catalogue."""
-        yield from self._send(calls.archive_product(product_id))
-
-    def _wait(self, job_id: str, deadline: float, timeout: float, *, put_aside: bool = False) -> Operation[Result]:
+        deadline = self._clock() + timeout if deadline is None else deadline
         try:
             turn = yield from self._turn(deadline, put_aside=put_aside)
             while turn is not None:
-                hold = max(0, min(LONGEST_HOLD_SECONDS, int(deadline - turn.at)))
-                response = yield from self._send(calls.poll(job_id, hold), deadline, turn)
-                status = answers.read_status(response, job_id)
+                call = calls.poll(job_id, max(0, min(LONGEST_HOLD_SECONDS, int(deadline - turn.at))))
+                response = yield from self._send(call, deadline, turn)
+                status = call.read(response)
                 if status.status == COMPLETED and status.image is not None and status.generation_ms is not None:
                     return Result(job_id, status.image, status.generation_ms)
                 if status.status == FAILED:
@@ -264,6 +233,20 @@ class Operations:
         except TryOnError as error:
             error.job_id = job_id
             raise
+
+    def run_and_wait(self, call: Call[Job], timeout: float) -> Operation[Result]:
+        """Start a job as soon as the request rate allows, and poll until it has ended."""
+        deadline = self._clock() + timeout
+        # With a turn for its poll as well: jobs that start one after the other finish sooner than a crowd of started
+        # jobs that the limit lets nobody poll.
+        turn = yield from self._turn(deadline, with_poll=True)
+        try:
+            job = call.read((yield from self._send(call, deadline, turn)))
+        except BaseException:
+            self._pace.give_back(turn)
+            raise
+        put_aside = turn is not None and turn.with_poll
+        return (yield from self.wait(job.job_id, timeout, deadline=deadline, put_aside=put_aside))
 
     def _turn(
         self,
@@ -287,13 +270,15 @@ class Operations:
             put_aside = False
             yield min(turn, LOOK_AGAIN_SECONDS)
 
-    def _send(self, call: Call, deadline: float | None = None, turn: Turn | None = None) -> Operation[httpx.Response]:
+    def _send(
+        self, call: Call[Any], deadline: float | None = None, turn: Turn | None = None
+    ) -> Operation[httpx.Response]:
         """Send a call, and send it again where that may help, though not beyond the deadline.
 
         Args:
             call: What to send.
-            deadline: Up to here, a paced call waits for its turn; without one it never does.
-            turn: The one that was waited for already.
+            deadline: Until then, a paced call waits for its turn; without a deadline it never waits.
+            turn: A turn that was waited for already.
 
         Returns:
             An answer with a 2xx status.
@@ -304,21 +289,18 @@ class Operations:
             if call.paced and turn is None:
                 turn = (yield from self._turn(deadline)) if deadline is not None and retries else None
                 turn = turn or self._pace.take_anyway(self._clock())
-            try:
-                response: httpx.Response = yield call
-            except httpx.RequestError as error:
-                failure = ConnectionFailed(f"{call.method} {call.path}: {error or type(error).__name__}")
-                failure.__cause__ = error
+            answer = yield call
+            if not isinstance(answer, httpx.Response):
+                failure = ConnectionFailed(f"{call.method} {call.path}: {answer or type(answer).__name__}")
+                failure.__cause__ = answer
             else:
                 if turn is not None:
-                    self._pace.note(response.headers, turn, self._clock())
-                # Missing what an earlier try, whose answer was lost, has deleted.
-                deleted_before = (
-                    call.method == "DELETE" and retries > 0 and response.status_code == httpx.codes.NOT_FOUND
-                )
-                if response.is_success or deleted_before:
-                    return response
-                failure = answers.api_error(response) if response.is_error else answers.unexpected(response)
+                    self._pace.note(answer.headers, turn, self._clock())
+                # An earlier try, whose answer was lost, may have deleted it.
+                deleted_before = call.method == "DELETE" and retries > 0 and answer.status_code == httpx.codes.NOT_FOUND
+                if answer.is_success or deleted_before:
+                    return answer
+                failure = answers.api_error(answer) if answer.is_error else answers.unexpected(answer)
             retries += 1
             delay = self._delay(call, failure, retries, deadline)
             if isinstance(failure, RateLimited) and turn is not None and failure.retry_after is not None:
@@ -329,14 +311,14 @@ class Operations:
             yield delay
 
     def _delay(
-        self, call: Call, failure: TryOnApiError | ConnectionFailed, retries: int, deadline: float | None
+        self, call: Call[Any], failure: TryOnApiError | ConnectionFailed, retries: int, deadline: float | None
     ) -> float | None:
-        """Seconds until the next try, or ``None`` for none."""
+        """Seconds until the next try, or ``None`` if there is none."""
         if not (_may_pass(failure) and (call.repeatable or _was_not_done(failure))):
             return None
         asked = failure.retry_after if isinstance(failure, TryOnApiError) else None
         if isinstance(failure, RateLimited) and asked is not None and deadline is not None:
-            return max(asked, 1.0)  # the caller said how long to be patient, and nothing is wrong
+            return max(asked, 1.0)  # the caller set a deadline, and nothing is wrong
         if retries > self._max_retries:
             return None
         if asked is not None:
@@ -367,8 +349,7 @@ def _asked_pause(headers: httpx.Headers, elapsed: float) -> float:
 
     Args:
         headers: Of that answer.
-        elapsed: Seconds between sending the poll and its answer. Of a poll that the server held they were the pause;
-            only one that was let go early has the rest of it to come.
+        elapsed: Seconds between sending the poll and its answer. They count as the pause if the server held the poll.
     """
     asked = answers.retry_after_seconds(headers)
     pause = asked if asked is not None else POLL_SECONDS

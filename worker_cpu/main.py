@@ -1,42 +1,110 @@
-"""``python -m worker_cpu.main``."""
+"""``python -m worker_cpu.main``: what the CPU worker registers, with which bounds, and how it runs."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from activities.backfills import BackfillActivities
+from activities.bookkeeping import BookkeepingActivities
+from activities.erasing import ErasingActivities
+from activities.garments import GarmentActivities
+from activities.mail import MailActivities
+from activities.purging import PurgingActivities
+from activities.reconciling import ReconcilingActivities
+from activities.rehearsal import RehearsalActivities
+from activities.watermark import WatermarkActivities
 from domain.jobs.jobs import ENDED
-from gateway.queues import version_of, watch_routing
+from domain.money.plans import load_plans
+from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
+from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
-from runtime.object_store import S3ObjectStore
-from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.object_store import ObjectStore, S3ObjectStore
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event
 from runtime.settings import Settings
 from worker_cpu.relay import relay_forever
 from worker_cpu.state_metrics import StateMetrics
-from worker_cpu.worker import build_worker
+from workflows import steps
+from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
+from workflows.backfills.workflow import BackfillWorkflow
+from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
+from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
+from workflows.tryon import TryOnWorkflow
+
+GRACEFUL_SHUTDOWN = timedelta(seconds=30)  # longer than any step here but a slow download, which is repeated elsewhere
+STICKY_TIMEOUT = timedelta(seconds=2)  # a run waits so long for a killed worker that had cached it; by default 10 s
+CONCURRENT_STEPS = 16
+
+WORKFLOWS: list[type] = [
+    TryOnWorkflow,
+    ReconcileWorkflow,
+    PurgeWorkflow,
+    SetWatermarkWorkflow,
+    RegisterProductWorkflow,
+    SweepProductPicturesWorkflow,
+    LedgerCheckWorkflow,
+    BackfillWorkflow,
+    EraseAccountWorkflow,
+    SendMailWorkflow,
+    ImportProductsWorkflow,
+]
+"""All there are; a test asks for saved histories of each."""
 
 
-async def run(settings: Settings) -> None:
-    """Poll until a signal comes.
+def build_worker(
+    temporal: TemporalGateway, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, settings: Settings
+) -> Worker:
+    """Put the worker together; it polls once it is run."""
+    result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
+    limits = settings.images.limits()
+    decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
+    parts = [
+        RehearsalActivities(store, decoders),
+        WatermarkActivities(database, store, fetcher, settings.images, decoders),
+        GarmentActivities(database, store, fetcher, limits, decoders),
+        BookkeepingActivities(database, store, result_ttl),
+        MailActivities(database, settings.mail, settings.dashboard.name),
+        ReconcilingActivities(database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None),
+        PurgingActivities(database, store, settings.jobs, settings.backfills),
+        BackfillActivities(database, store, settings.billing.plans(load_plans), limits, decoders),
+        ErasingActivities(database, store, temporal),
+    ]
+    methods = {name: getattr(part, name) for part in parts for name in dir(part)}
+    ours = [each.name for each in vars(steps).values() if isinstance(each, steps.Step) and each.task_queue == CPU_QUEUE]
+    return Worker(
+        temporal.client,
+        task_queue=CPU_QUEUE,
+        workflows=WORKFLOWS,
+        activities=[methods[name] for name in ours],  # a step is done by the method of its name
+        # Replayed histories and the import contracts guard against what the sandbox would catch; it took an eighth of
+        # the worker's time. Tests run every workflow in it.
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        max_concurrent_activities=CONCURRENT_STEPS,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        max_heartbeat_throttle_interval=CANCELLATION_DELAY,
+        deployment_config=deployment_config(version_of(settings.temporal, "cpu")),
+    )
 
-    Raises:
-        MetricsAddressError: Metrics cannot be served; nothing was polled.
-        TracingUnavailable: Traces cannot be made.
-    """
-    stop = stop_event()
-    telemetry = start_worker_telemetry(settings, "worker_cpu", settings.metrics.worker_cpu_address)
-    meter, tracing = telemetry.meter, telemetry.tracing
+
+async def run(settings: Settings, telemetry: Telemetry) -> None:
+    """Poll until a signal comes."""
+    meter = telemetry.meter
     database = Database(
         settings.database,
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
     )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    temporal = await TemporalGateway.connect(
-        settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+    temporal = await TemporalGateway.connect_once_there(
+        settings.temporal, runtime=telemetry.runtime, interceptors=telemetry.tracing.interceptors
     )
+    stop = stop_event()  # before this, nothing has to be drained
     await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))
@@ -56,7 +124,6 @@ async def run(settings: Settings) -> None:
     finally:
         await fetcher.close()
         database.close()
-        tracing.close()
 
 
 if __name__ == "__main__":

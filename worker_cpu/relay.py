@@ -24,9 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 async def relay_round(database: Database, temporal: TemporalGateway, result_ttl: timedelta) -> int:
-    """Start what is in the outbox, and end what has been there until its deadline.
-
-    Temporal is not needed for that: what it cannot start in time is not kept waiting for it.
+    """Start the jobs of the outbox, and fail those whose deadline has passed, for which Temporal is not needed.
 
     Returns:
         How many jobs were handed to Temporal.

@@ -1,7 +1,7 @@
 """The state of the database, the queues and the disk as gauges.
 
 Every CPU worker records the same, so a query takes the largest of them, never their sum. A gauge keeps its last
-value when nothing can be read any more; the time of the last reading tells that from a service at rest.
+value when nothing can be read any more; the time of the last reading distinguishes that from an idle service.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class StateMetrics:
     """Reads the state and records it.
 
     Attributes:
-        file: The SQLite database; None with another one, whose disk is somebody else's to watch.
+        file: The SQLite database; None with PostgreSQL, whose disk is not watched here.
         sends_mail: Whether there is a server that takes mail; without one mail is meant to wait.
     """
 

@@ -1,4 +1,4 @@
-"""Which engines this process renders with, and whether what they need is here."""
+"""Which engines this process renders with, and whether their libraries and weights are here."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def choose_segmenter(settings: EngineSettings) -> PersonSegmenter:
 
 
 def check_libraries(name: str) -> None:
-    """See that what an engine is made of is installed.
+    """See that an engine's libraries are installed.
 
     Raises:
-        EngineUnavailable: Names what is missing.
+        EngineUnavailable: A library is missing; the sentence names it.
     """
     missing = [library for library in ENGINES[name].libraries if find_spec(library) is None]
     if missing:
@@ -93,8 +93,8 @@ def is_ready(name: str, settings: Settings) -> bool:
 def weights_present(name: str, settings: Settings) -> bool:
     """Whether an engine's weights are there, whole as far as can be told without reading them.
 
-    The folder that ``tryon engines fetch`` fills has a manifest once it is full; what the operator chose instead counts
-    as it is.
+    The folder that ``tryon engines fetch`` fills has a manifest once it is full; a folder or name that the operator
+    chose instead is not checked for one.
     """
     folder = weights_of(name, settings)
     if not ENGINES[name].weights:
@@ -105,6 +105,6 @@ def weights_present(name: str, settings: Settings) -> bool:
 
 
 def weights_of(name: str, settings: Settings) -> Path:
-    """The folder of an engine's weights, or what the settings call it."""
+    """The folder of an engine's weights, or the name that the settings give."""
     chosen = settings.options[name].own_weights()
     return Path(chosen).expanduser() if chosen else settings.engine.weights_dir / name

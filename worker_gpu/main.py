@@ -1,31 +1,56 @@
-"""``python -m worker_gpu.main``."""
+"""``python -m worker_gpu.main``: what the GPU worker registers, with which bounds, and how it runs."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from datetime import timedelta
 
 import structlog
+from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
+from temporalio.worker import Worker
 
 from activities.device import Device
 from activities.inference import InferenceActivities
 from engines.base import EngineUnavailable
 from engines.models import ModelsMissing
-from gateway.queues import version_of, watch_routing
+from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.process import Telemetry, run_worker, serve_workers, stop_event
 from runtime.settings import Settings
 from worker_gpu.engine import choose_engines, choose_segmenter
-from worker_gpu.worker import build_workers
-from workflows.queues import GPU_QUEUE
+from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 
 log = structlog.get_logger(__name__)
 
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)  # longer than one render, so that a deploy does not interrupt it
+FETCHED_MEANWHILE = 1  # jobs whose pictures are fetched and decoded while others are on the device
 
-async def run(settings: Settings) -> bool:
+
+def build_workers(
+    client: Client, inference: InferenceActivities, parallel: int, version: WorkerDeploymentVersion | None = None
+) -> list[Worker]:
+    """Put the workers of both queues together, for as many steps as the device takes at a time (``parallel``)."""
+    return [
+        Worker(
+            client,
+            task_queue=queue,
+            activities=[inference.segment_person, inference.render],
+            max_concurrent_activities=parallel + FETCHED_MEANWHILE,
+            graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+            max_heartbeat_throttle_interval=CANCELLATION_DELAY,
+            deployment_config=deployment_config(version),
+        )
+        for queue in (GPU_QUEUE, GPU_BULK_QUEUE)
+    ]
+
+
+async def run(settings: Settings, telemetry: Telemetry) -> bool:
     """Set the engines up, then poll until a signal comes or the device is spoilt.
 
     Returns:
@@ -34,11 +59,7 @@ async def run(settings: Settings) -> bool:
     Raises:
         EngineUnavailable: An engine cannot be set up; nothing was polled.
         ModelsMissing: The models that find people are not there.
-        MetricsAddressError: Metrics cannot be served.
-        TracingUnavailable: Traces cannot be made.
     """
-    stop = stop_event()
-    telemetry = start_worker_telemetry(settings, "worker_gpu", settings.metrics.worker_gpu_address)
     tracing = telemetry.tracing
     given_up = asyncio.Event()
 
@@ -52,6 +73,10 @@ async def run(settings: Settings) -> bool:
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
+    temporal = await TemporalGateway.connect_once_there(
+        settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+    )
+    client, stop = temporal.client, stop_event()  # before this, nothing has to be drained
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
@@ -59,18 +84,13 @@ async def run(settings: Settings) -> bool:
         store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
     )
     try:
-        client = (
-            await TemporalGateway.connect(
-                settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
-            )
-        ).client
         version = version_of(settings.temporal, "gpu")
         workers = build_workers(client, inference, engines.parallel, version)
         await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")
     finally:
-        tracing.close()
         if not device.close():
             log.error("a render hangs in the device and cannot be waited for")
+            tracing.close()
             os._exit(1)
     return not given_up.is_set()
 

@@ -25,12 +25,7 @@ def begin(
 ) -> bool:
     """Shut the account for good; once that is committed, `start` has the rest done.
 
-    Args:
-        session: A transaction.
-        digester: What tries to sign in are counted under.
-        account_id: Whose.
-        erased_by: Account of who wants it, the owner's own or an operator's; ``None`` for the command line.
-        now: When.
+    It is ``erased_by`` its owner, an operator, or, with ``None``, the command line.
 
     Returns:
         Whether this call did it.

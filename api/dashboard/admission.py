@@ -6,6 +6,7 @@ calls public is open to everybody, so a page that is forgotten is closed.
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import cast
 from urllib.parse import quote
@@ -17,10 +18,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Message, Scope, Send
 
-from api.dashboard.forms import PageRefused, wants_json
-from api.dashboard.visitor import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
+from api.dashboard.rendering import wants_json
+from api.dashboard.visitor import FORM, SESSION, address_of, clear_cookie, read_cookie, set_cookie
+from api.errors import EXPECTED, PageRefused, answer_to
 from api.parts import ApiParts
-from api.routes import PAGES, call_of
+from api.routes import PAGES, SAFE, call_of
 from domain.authentication import sessions
 from domain.authentication.sessions import SignedIn
 from domain.errors import TryOnError
@@ -28,8 +30,6 @@ from runtime.settings import Settings
 
 STATIC_PREFIX, ADMIN_PREFIX = f"{PAGES}/static/", f"{PAGES}/admin"
 LOG_IN, CHECK_MAIL = f"{PAGES}/log-in", f"{PAGES}/check-mail"
-
-SAFE = ("GET", "HEAD", "OPTIONS")
 
 SEEN_GRAIN = timedelta(seconds=60)
 """A session's last use is told to the minute, so that not every page writes."""
@@ -82,10 +82,17 @@ class PageSending:
             headers.append("set-cookie", value)
 
 
-async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
+async def admit_page(request: Request, sending: PageSending) -> Response | None:
+    """What a request for a page is answered with that may not pass; the visitor is known from here on."""
+    try:
+        await _look_who_is_there(request.scope, sending)
+        return _refusal(request)
+    except EXPECTED as error:
+        return answer_to(request, error)
+
+
+async def _look_who_is_there(scope: Scope, sending: PageSending) -> None:
     """Find out who is signed in and what a form on the page has to carry; `sending` sets the cookies for it."""
-    if scope["path"].startswith(STATIC_PREFIX):
-        return
     call, parts = call_of(scope), cast("ApiParts", scope["app"].state.parts)
     settings = parts.settings.dashboard
     cookie = read_cookie(scope, SESSION, settings)
@@ -94,21 +101,15 @@ async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
         sending.forget_session = cookie is not None
         cookie = read_cookie(scope, FORM, settings)
         if cookie is None:
-            cookie = sending.form_secret = new_form_secret()
+            cookie = sending.form_secret = secrets.token_urlsafe(32)
     else:
         structlog.contextvars.bind_contextvars(account_id=str(call.visitor.account_id))
-    call.form_token = _form_token(parts, cookie or "")
+    # It follows from the cookie under the server's own secret, so that nothing has to be kept.
+    call.form_token = parts.digester.digest(f"form token of {cookie}")
 
 
-def admit(request: Request) -> Response | None:
-    """What a request is answered with that may not pass; nothing for one that may.
-
-    Raises:
-        PageRefused: It is refused with a sentence.
-    """
+def _refusal(request: Request) -> Response | None:
     path, safe, call = request.scope["path"], request.method in SAFE, call_of(request.scope)
-    if path.startswith(STATIC_PREFIX):
-        return None
     if not path.isprintable():
         raise TryOnError("route_not_found")  # the end of a line fits where a route's pattern ends
     if not safe:
@@ -136,19 +137,16 @@ def check_origin(request: Request) -> None:
     Raises:
         PageRefused: It does not come from a page of this host.
     """
-    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    if site is not None:
-        own = site in ("same-origin", "none")
-    elif origin is not None:
-        own = origin.partition("://")[2] == request.headers.get("Host")
-    else:
-        own = True
-    if not own:
+    host, origin = request.headers.get("Host"), request.headers.get("Origin")
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is None:
+        site = "none" if origin is None or origin.partition("://")[2] == host else "cross-site"
+    if site not in ("same-origin", "none"):
         raise PageRefused(403, "This request came from another site and was refused.")
 
 
 async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> SignedIn | None:
-    """Whoever a session's cookie belongs to; nobody, if it is over."""
+    """The person whom a session's cookie belongs to; nobody, if it is over."""
     now, settings = datetime.now(UTC), parts.settings.dashboard
     found = await parts.database.read(
         sessions.find_session,
@@ -160,11 +158,9 @@ async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> SignedIn | 
     if found is None:
         return None
     if now - found.seen_at >= SEEN_GRAIN:
-        address = scope["client"][0] if scope.get("client") else ""
+        session_id, address = found.session_id, address_of(Request(scope))
         try:
-            await parts.database.write_relaxed(
-                sessions.note_seen, session_id=found.session_id, address=address, now=now
-            )
+            await parts.database.write_relaxed(sessions.note_seen, session_id=session_id, address=address, now=now)
         except (SQLAlchemyError, OSError):
             log.warning("the last use of a session could not be written", exc_info=True)
     return found
@@ -178,8 +174,3 @@ def _to_log_in(request: Request) -> Response:
     query = request.scope["query_string"].decode("latin-1")
     wanted = request.scope["path"] + (f"?{query}" if query else "")
     return RedirectResponse(f"{LOG_IN}?next={quote(wanted, safe='')}" if wanted != f"{PAGES}/" else LOG_IN, 303)
-
-
-def _form_token(parts: ApiParts, cookie: str) -> str:
-    """Follows from the cookie under the server's own secret, so that nothing has to be kept."""
-    return parts.digester.digest(f"form token of {cookie}")

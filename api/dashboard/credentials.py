@@ -8,7 +8,7 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from api.dashboard.visitor import SESSION, read_cookie, set_cookie
+from api.dashboard.visitor import SESSION, address_of, read_cookie, set_cookie
 from api.parts import ApiParts
 from domain.authentication import logins, sessions, throttles
 from domain.authentication.email_addresses import spelling
@@ -34,10 +34,10 @@ class PasswordRefused(Exception):
         """Of the answer."""
         return 429 if self.wait_seconds else 422
 
-
-def address_of(request: Request) -> str:
-    """Where the request comes from."""
-    return request.client.host if request.client else ""
+    @property
+    def of_password(self) -> str:
+        """What to say where only the password was asked for."""
+        return self.sentence if self.wait_seconds else "The password is wrong."
 
 
 async def prove(parts: ApiParts, request: Request, *, email: str, password: str) -> Credentials:

@@ -19,12 +19,14 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from api.dashboard.forms import PageRefused, read_form
+from api.dashboard.keys import TOO_MANY
 from api.dashboard.rendering import page
-from api.dashboard.visitor import visitor_of
-from api.parts import parts_of
+from api.dashboard.visitor import Visitor
+from api.errors import PageRefused
+from api.parts import ApiParts, Parts
 from api.routes import PAGES
 from domain.access import keys
+from domain.authentication.sessions import SignedIn
 from domain.errors import CATALOGUE
 
 router = APIRouter()
@@ -49,64 +51,51 @@ EXAMPLE_URL = "http://127.0.0.1:8000"
 
 
 @router.get("/docs")
-async def quickstart(request: Request) -> HTMLResponse:
+async def quickstart(request: Request, parts: Parts, visitor: Visitor) -> HTMLResponse:
     """How to make the first call."""
-    return _page(request, "docs/quickstart.html", key=PLACEHOLDER, filled_in=False)
+    return _page(request, parts, visitor, "docs/quickstart.html", key=PLACEHOLDER, filled_in=False)
 
 
 @router.post("/docs")
-async def quickstart_with_key(request: Request) -> HTMLResponse:
-    """The same with a new test key of the account in every snippet; it is shown this once, like any key.
-
-    Raises:
-        PageRefused: The account has as many keys as it may have.
-    """
-    await read_form(request)
-    parts = parts_of(request)
-    account_id = visitor_of(request).account_id
+async def quickstart_with_key(request: Request, parts: Parts, visitor: Visitor) -> HTMLResponse:
+    """The same with a new test key of the account in every snippet; it is shown this once, like any key."""
+    account_id = visitor.account_id
     try:
         _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
     except keys.TooManyKeysError:
-        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
-        raise PageRefused(409, sentence) from None
-    return _page(request, "docs/quickstart.html", key=key, filled_in=True)
+        raise PageRefused(409, TOO_MANY) from None
+    return _page(request, parts, visitor, "docs/quickstart.html", key=key, filled_in=True)
 
 
 @router.get("/docs/limits")
-async def limits(request: Request) -> HTMLResponse:
+async def limits(request: Request, parts: Parts, visitor: Visitor) -> HTMLResponse:
     """What there is to spend, how often one may call, and what the answers are beyond."""
-    parts = parts_of(request)
-    return _page(request, "docs/limits.html", book=parts.plans, settings=parts.settings, catalogue=CATALOGUE)
+    shown = {"book": parts.plans, "settings": parts.settings, "catalogue": CATALOGUE}
+    return _page(request, parts, visitor, "docs/limits.html", **shown)
 
 
 @router.get("/docs/{name}")
-async def text(request: Request, name: str) -> HTMLResponse:
-    """One of the texts.
-
-    Raises:
-        PageRefused: There is none of that name for this reader.
-    """
-    parts = parts_of(request)
+async def text(request: Request, parts: Parts, visitor: Visitor, name: str) -> HTMLResponse:
+    """One of the texts."""
     base_url = parts.settings.dashboard.base_url(parts.settings.api)
-    found = read_text(name, operator=visitor_of(request).operator, base_url=base_url)
+    found = read_text(name, operator=visitor.operator, base_url=base_url)
     if found is None:
         missing = name in TEXTS and not FOLDER.is_dir()
         sentence = "This installation has no docs." if missing else "There is no such page in the docs."
         raise PageRefused(404, sentence)
-    return _page(request, "docs/text.html", text=found)
+    return _page(request, parts, visitor, "docs/text.html", text=found)
 
 
-def _page(request: Request, template: str, **context: Any) -> HTMLResponse:
-    parts = parts_of(request)
-    texts = {name: each.label for name, each in TEXTS.items()} if FOLDER.is_dir() else {}
-    others = operator_texts() if visitor_of(request).operator else {}
-    common: dict[str, Any] = {
-        "texts": texts,
-        "others": others,
-        "base_url": parts.settings.dashboard.base_url(parts.settings.api),
-        "result_ttl": parts.settings.jobs.result_ttl_seconds,
-    }
-    return page(request, template, **common, **context)
+def _page(request: Request, parts: ApiParts, visitor: SignedIn, template: str, **context: Any) -> HTMLResponse:
+    return page(
+        request,
+        template,
+        texts=TEXTS if FOLDER.is_dir() else {},
+        others=operator_texts() if visitor.operator else {},
+        base_url=parts.settings.dashboard.base_url(parts.settings.api),
+        result_ttl=parts.settings.jobs.result_ttl_seconds,
+        **context,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,19 +123,15 @@ def render(text: str, *, where: Where, names: Mapping[str, str] = NO_NAMES, leav
         leave_out: Sections to be left out, by the words of their headings of the second level.
     """
     parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Pages).enable("table")
-    tokens = _without(parser.parse(_COMMENT.sub("", text)), frozenset(leave_out))
-    title, tokens = _take_title(tokens)
+    tokens, title = _without(parser.parse(_COMMENT.sub("", text)), frozenset(leave_out)), ""
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        title, tokens = tokens[1].content, tokens[3:]
     sections = _name_headings(tokens)
     for token in tokens:
         if token.children:
             token.children = list(_follow_links(token.children, where, names))
     html = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  # raw HTML is off, texts are escaped
     return Rendered(title, tuple(sections), html)
-
-
-def slug(heading: str) -> str:
-    """The anchor that links in Markdown name a heading by."""
-    return _NO_SLUG.sub("", heading.lower()).replace(" ", "-")
 
 
 class _Pages(RendererHTML):
@@ -179,19 +164,12 @@ def _without(tokens: Iterable[Token], headings: frozenset[str]) -> list[Token]:
     return kept
 
 
-def _take_title(tokens: list[Token]) -> tuple[str, list[Token]]:
-    """The first heading's words, and the rest."""
-    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
-        return tokens[1].content, tokens[3:]
-    return "", tokens
-
-
 def _name_headings(tokens: Sequence[Token]) -> list[tuple[str, str]]:
     """Give each heading its anchor, and say which there are on the second level."""
     sections, taken = [], Counter[str]()
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
-            name = slug(words.content)
+            name = _NO_SLUG.sub("", words.content.lower()).replace(" ", "-")  # as links in Markdown name a heading
             anchor = f"{name}-{taken[name]}" if taken[name] else name
             taken[name] += 1
             token.attrSet("id", anchor)
@@ -214,66 +192,44 @@ def _follow_links(tokens: Iterable[Token], where: Where, names: Mapping[str, str
             yield token
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text for everybody.
-
-    Attributes:
-        label: What lists call it.
-        leave_out: Headings of sections that are about commands and servers.
-    """
-
-    label: str
-    leave_out: tuple[str, ...] = ()
-
-
-TEXTS: Mapping[str, Text] = {
-    "clients": Text("Calling the service"),
-    "api": Text("API reference"),
-    "errors": Text("Errors"),
-    "test-keys": Text("Test keys"),
-    "garments": Text("Garments"),
-    "products": Text("Products", leave_out=("Importing a file", "For operators")),
-    "watermark": Text("Watermark", leave_out=("Setting it", "What you can rely on")),
-    "privacy": Text("Privacy"),
+TEXTS = {
+    "clients": "Calling the service",
+    "api": "API reference",
+    "errors": "Errors",
+    "test-keys": "Test keys",
+    "garments": "Garments",
+    "products": "Products",
+    "watermark": "Watermark",
+    "privacy": "Privacy",
 }
+"""What lists call the texts for everybody."""
 
-
-@dataclass(frozen=True)
-class Replaced:
-    """A text for operators in whose place owners have a page of its own.
-
-    Attributes:
-        address: Of that page, below the docs.
-        own_label: What lists call the page.
-        label: What they call the text.
-    """
-
-    address: str
-    own_label: str
-    label: str
-
-
-REPLACED: Mapping[str, Replaced] = {
-    "quickstart": Replaced("", "Quickstart", "First steps on a machine"),
-    "billing": Replaced("/limits", "Limits and billing", "Plans and quotas"),
+LEFT_OUT = {
+    "products": ("Importing a file", "For operators"),
+    "watermark": ("Setting it", "What you can rely on"),
 }
+"""Headings of their sections that are about commands and servers, which owners are not shown."""
+
+REPLACED = {
+    "quickstart": ("", "Quickstart", "First steps on a machine"),
+    "billing": ("/limits", "Limits and billing", "Plans and quotas"),
+}
+"""Texts for operators in whose place owners have a page of its own: the page's address below the docs, what lists call
+the page, and what they call the text."""
 
 
 def own_address(name: str) -> str | None:
     """Where owners find what a text is about; nothing for a text that is for operators."""
-    if name in TEXTS:
-        return f"{PAGES}/docs/{name}"
-    return f"{PAGES}/docs{REPLACED[name].address}" if name in REPLACED else None
+    if name in REPLACED:
+        return f"{PAGES}/docs{REPLACED[name][0]}"
+    return f"{PAGES}/docs/{name}" if name in TEXTS else None
 
 
 def label_of(name: str, *, operator: bool) -> str:
     """What a reader calls a text, or the page in its place."""
-    if name in TEXTS:
-        return TEXTS[name].label
     if name in REPLACED:
-        return REPLACED[name].label if operator else REPLACED[name].own_label
-    return name.replace("-", " ").capitalize()
+        return REPLACED[name][2 if operator else 1]
+    return TEXTS.get(name) or name.replace("-", " ").capitalize()
 
 
 def operator_texts(folder: Path = FOLDER) -> dict[str, str]:
@@ -284,13 +240,7 @@ def operator_texts(folder: Path = FOLDER) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def read_text(name: str, *, operator: bool, base_url: str, folder: Path = FOLDER) -> Rendered | None:
-    """A text as a page.
-
-    Args:
-        name: Of its file, without the ending.
-        operator: Whether an operator reads it, whom it is shown to as it is.
-        base_url: Where browsers find the service; stands in place of `EXAMPLE_URL`.
-        folder: Where the texts are.
+    """The text of this name as a page, with ``base_url`` in place of `EXAMPLE_URL`; operators are shown it as it is.
 
     Returns:
         ``None`` if there is none, or not for this reader.
@@ -316,5 +266,5 @@ def read_text(name: str, *, operator: bool, base_url: str, folder: Path = FOLDER
         path.read_text().replace(EXAMPLE_URL, base_url),
         where=where,
         names={each.name: label_of(each.stem, operator=operator) for each in folder.glob("*.md")},
-        leave_out=() if operator else TEXTS[name].leave_out,
+        leave_out=() if operator else LEFT_OUT.get(name, ()),
     )

@@ -1,31 +1,28 @@
-"""What a page sends, and what it says when that is refused.
+"""What a page sends: the one way in for every POST, which has to carry the token of its form.
 
-This is the one way in for every POST, which asks each of them for its token. The token shows that the form was served
-to this very browser. It stands behind what `api.dashboard.admission` asks of the headers, for browsers that do not send
-those. A refusal is a page that says what to do, or ``{error}`` where a script has asked.
+The token shows that the form was served to this very browser. It stands behind what `api.dashboard.admission` asks of
+the headers, for browsers that do not send those.
 """
 
 from __future__ import annotations
 
 import hmac
+import uuid
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-import structlog
-from fastapi import Request
-from fastapi.responses import JSONResponse
+from fastapi import Depends, Request
 from pydantic.alias_generators import to_camel
 from python_multipart.exceptions import MultipartParseError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.responses import Response
 
 from api.body_limit import body_of
-from api.dashboard.rendering import page
 from api.dashboard.visitor import form_token_of, possible_visitor
-from api.errors import as_tryon_error, error_response
+from api.errors import PageRefused
+from api.routes import SAFE
 from api.tryon.schemas import GarmentFields
 from engines.hints import GarmentHints, ProductHints
 
@@ -45,59 +42,22 @@ CATEGORIES: dict[str, str] = dict(RULES["category"]["choices"])
 PRODUCT_HINTS = [to_camel(name) for name in ProductHints.model_fields]
 HINTS = [to_camel(name) for name in GarmentHints.model_fields]
 
-HEADINGS = {
-    400: "That did not work",
-    403: "That is not allowed",
-    404: "Page not found",
-    413: "That is too large",
-    429: "Too many requests",
-    503: "Not available right now",
-}
 
-log = structlog.get_logger(__name__)
+@dataclass
+class FieldsRefused(Exception):
+    """Something in a form that has to be put right first: a sentence for the visitor by the name of its field.
 
-
-class PageRefused(Exception):
-    """A request for a page that is turned down.
-
-    Attributes:
-        status: Of the answer.
-        sentence: For the visitor.
+    The name is empty where a sentence is about no field in particular. ``retry_after`` is in seconds.
     """
 
-    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
-        self.status = status
-        self.sentence = sentence
-        self.headers = dict(headers or {})
-        super().__init__(sentence)
+    errors: dict[str, str]
+    status: int = 422
+    retry_after: int | None = None
 
 
-def wants_json(request: Request) -> bool:
-    """Whether a script has asked, not a person."""
-    return request.headers.get("Accept", "").startswith("application/json")
-
-
-def refusal_page(request: Request, error: Exception) -> Response:
-    """The answer for whatever was raised; faults of ours are logged."""
-    if isinstance(error, PageRefused):
-        if wants_json(request):
-            return JSONResponse({"error": error.sentence}, error.status, headers=error.headers)
-        return _error_page(request, error.status, error.sentence, error.headers)
-    known = as_tryon_error(error)
-    status = known.entry.status or 422
-    if status >= 500:
-        log.error("page failed", code=known.code, exc_info=error)
-    if wants_json(request):
-        return error_response(known) if known.entry.status else JSONResponse({"error": known.sentence}, status)
-    headers = {} if known.retry_after is None else {"Retry-After": str(known.retry_after)}
-    return _error_page(request, status, known.sentence, headers)
-
-
-def _error_page(request: Request, status: int, sentence: str, headers: Mapping[str, str]) -> Response:
-    heading = HEADINGS.get(status, HEADINGS[400] if status < 500 else "Something went wrong")
-    answer = page(request, "error.html", status, heading=heading, sentence=sentence)
-    answer.headers.update(headers)
-    return answer
+def capitalised(complaints: Mapping[str, str]) -> dict[str, str]:
+    """Complaints about fields, as sentences that stand beside them."""
+    return {name: f"{said[:1].upper()}{said[1:]}" for name, said in complaints.items()}
 
 
 TOKEN_FIELD, TOKEN_HEADER = "form_token", "X-Form-Token"  # their names, not their values
@@ -166,27 +126,38 @@ class Form:
 async def read_form(request: Request) -> Form:
     """Read the body, and refuse one that did not come from a page that was served to this browser.
 
+    The router of all pages depends on this, so no POST goes without; what only asks for a page sends an empty form.
+
     Raises:
-        PageRefused: It has no token or another one, or cannot be read.
+        PageRefused: It carries no token or another one, in its form or its header; or it cannot be read.
     """
+    if request.method in SAFE:
+        return Form()
     body, media_type = body_of(request), request.headers.get("Content-Type", "")
     try:
         form = await _multipart(request, body) if media_type.startswith("multipart/form-data") else _urlencoded(body)
     except (ValueError, MultiPartException, MultipartParseError):
         raise PageRefused(400, "The form could not be read. Go back and try again.") from None
-    check_token(request, form.exact(TOKEN_FIELD))
+    offered = request.headers.get(TOKEN_HEADER) or form.exact(TOKEN_FIELD)
+    if not hmac.compare_digest(offered.encode(), form_token_of(request).encode()):
+        raise PageRefused(403, STALE if possible_visitor(request) is None else OLD_PAGE)
     return form
 
 
-def check_token(request: Request, sent: str = "") -> None:
-    """Refuse a request that carries the token neither in its form nor in its header.
+SentForm = Annotated[Form, Depends(read_form)]
+"""A route's argument: the form that came with it."""
+
+
+def read_id(text: str, unknown: str) -> uuid.UUID:
+    """An id from the address of a page.
 
     Raises:
-        PageRefused: Another token, or none.
+        PageRefused: 404 with the sentence ``unknown``: it is none.
     """
-    offered = request.headers.get(TOKEN_HEADER) or sent
-    if not hmac.compare_digest(offered.encode(), form_token_of(request).encode()):
-        raise PageRefused(403, STALE if possible_visitor(request) is None else OLD_PAGE)
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise PageRefused(404, unknown) from None
 
 
 def _urlencoded(body: bytes) -> Form:

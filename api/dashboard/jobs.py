@@ -1,4 +1,4 @@
-"""The pages of jobs, and what is said about a job there."""
+"""The pages of jobs, and what is said about a job there and in the playground."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic.alias_generators import to_camel
 from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
-from api.dashboard.forms import CATEGORIES, PageRefused, read_form
+from api.dashboard.forms import CATEGORIES
 from api.dashboard.rendering import day, page, query_with, redirect
-from api.dashboard.stages import stage_of
-from api.dashboard.visitor import visitor_of
-from api.parts import parts_of
-from api.tryon.polling import AccountJobs
+from api.errors import PageRefused
+from api.parts import ApiParts, Parts
+from api.routes import AccountId
+from api.tryon.polling import OwnJobs
 from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, TryOnError, sentence_of
 from domain.jobs import job_history
 from domain.jobs.job_history import Booking, JobFilter, JobRecord
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.tables import Job
+from gateway.calls import TemporalAwayError
+from gateway.temporal import Progress, TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import GarmentHints, GarmentSource, RenderReport
+from workflows import steps
+from workflows.contracts import GarmentSource, RenderReport
 from workflows.queues import BULK_PRIORITY, tryon_workflow_id
 
 PAGE_JOBS = 50
@@ -37,27 +41,42 @@ HELD_SECONDS = 2
 
 UNKNOWN = "No job with this ID in your account. Jobs are listed for 90 days."
 
-router = APIRouter()
-
 STATUSES = {"completed": "Completed", "failed": "Failed", "processing": "In progress"}
 
 KINDS = {"single": "Single", "combo": "Combo"}
 
 MODES = {"live": "Live", "test": "Test"}
 
-FIELDS = ("status", "kind", "error", "mode", "from", "to")
-
 _YEARS = range(2000, 3000)
 """What databases and calendars have no trouble with."""
 
-STAGES = {
+TIMINGS = {
     "stage_accepted": "Waiting for a worker",
     "stage_preparing": "Reading the photo and the garments",
     "stage_rendering": "Drawing",
     "stage_rehearsing": "Rehearsing",
     "stage_watermarking": "Watermark and file",
 }
-"""What the parts of a job are called, in their order."""
+"""What the parts of a job are called when it is over, in their order."""
+
+QUEUE, PHOTO, GARMENT, DRAWING, FINISHING = "queue", "photo", "garment", "drawing", "finishing"
+STAGES = {
+    QUEUE: "In the queue",
+    PHOTO: "Looking at the photo",
+    GARMENT: "Fetching the garment",
+    DRAWING: "Drawing",
+    FINISHING: "Finishing",
+}
+"""In the order in which a job goes through them."""
+
+_OF_STEP = {
+    steps.SEGMENT_PERSON.name: PHOTO,  # before garments: they are fetched beside it, and it usually takes longer
+    steps.FETCH_GARMENT.name: GARMENT,
+    steps.RENDER.name: DRAWING,
+    steps.REHEARSE.name: DRAWING,
+    steps.WATERMARK.name: FINISHING,
+    steps.SETTLE.name: FINISHING,
+}
 
 CHECKS = {
     "contrast": "Contrast of the picture",
@@ -81,11 +100,24 @@ _ADVICE = {
 
 _REPEAT = "Retry it, or use another picture."
 
+router = APIRouter()
+
+
+async def _own_record(parts: Parts, account_id: AccountId, jobId: str) -> JobRecord:
+    record = await parts.database.read(_find, account_id, jobId)
+    if record is None:
+        raise PageRefused(404, UNKNOWN)
+    return record
+
+
+OwnRecord = Annotated[JobRecord, Depends(_own_record)]
+"""A route's argument: what is known of the account's job that its address names."""
+
 
 @router.get("/jobs")
-async def list_jobs(request: Request) -> Response:
+async def list_jobs(request: Request, parts: Parts, account_id: AccountId) -> Response:
     """A page of jobs, newest first; a job's whole id leads to it."""
-    parts, account_id, query = parts_of(request), visitor_of(request).account_id, request.query_params
+    query = request.query_params
     searched = query.get("job", "").strip()
     before = _place(query.get("before", ""))
     if searched and await parts.database.read(_find, account_id, searched) is not None:
@@ -112,48 +144,47 @@ async def list_jobs(request: Request) -> Response:
 
 
 @router.get("/jobs/{jobId}")
-async def show_job(request: Request, jobId: str) -> Response:
+async def show_job(request: Request, parts: Parts, record: OwnRecord) -> Response:
     """Everything that is known of a job."""
-    parts, now = parts_of(request), datetime.now(UTC)
-    record = await _record(request, jobId)
-    job, report = record.job, report_of(record.job)
+    job, report, now = record.job, report_of(record.job), datetime.now(UTC)
     return page(
         request,
         "jobs/show.html",
         job=job,
-        progress=await _progress(request, job),
+        progress=await _progress(parts, job),
         picture=fate_of_picture(job, now),
         can_delete=can_delete(job, now),
         bill=bill_of(record),
         asked_by=asked_by(record),
         kind=KINDS.get(job.kind, job.kind),
-        reason=reason_of(job),
+        reason=sentence_of(job.error_code or "", job.error_advice),
         advice=advice_of(job.error_code or ""),
-        garments=garments_of(record),
+        garments=[GarmentSource.model_validate(each) for each in job.workflow_input.get("garments", ())],
+        names=record.product_names,
+        categories=CATEGORIES,
+        host_of=lambda address: urlsplit(address).hostname,
         report=report,
-        stages=stages_of(report) if report else [],
-        details=details_of(report) if report else [],
-        checks=checks_of(report) if report else [],
+        stages=shares(report, TIMINGS) if report else [],
+        details=shares(report) if report else [],
+        checks=[(CHECKS.get(name, words_for(name)), value) for name, value in report.checks.items()] if report else [],
         hint_name=hint_name,
         run_url=parts.settings.temporal.run_url(tryon_workflow_id(str(job.id))),
     )
 
 
 @router.get("/jobs/{jobId}/state")
-async def job_state(request: Request, jobId: str) -> Response:
+async def job_state(parts: Parts, account_id: AccountId, own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """For the page of an open job: how it stands, as soon as it has ended or after a moment."""
-    record = await _record(request, jobId)
     if record.job.status == PROCESSING:
-        await _account_jobs(request).state(jobId, HELD_SECONDS)
-        record = await _record(request, jobId)
-    return JSONResponse({"status": record.job.status, "words": await _progress(request, record.job)})
+        await own.state(jobId, HELD_SECONDS)
+        record = await _own_record(parts, account_id, jobId)
+    return JSONResponse({"status": record.job.status, "words": await _progress(parts, record.job)})
 
 
 @router.get("/jobs/{jobId}/result.jpg")
-async def job_picture(request: Request, jobId: str) -> Response:
+async def job_picture(request: Request, own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """The picture while it is kept; to be saved with ``?download=1``."""
-    record = await _record(request, jobId)
-    state = await _account_jobs(request).state(jobId)
+    state = await own.state(jobId)
     if not state.picture:
         raise TryOnError("job_not_found")
     shown = "attachment" if request.query_params.get("download") else "inline"
@@ -165,46 +196,32 @@ async def job_picture(request: Request, jobId: str) -> Response:
 
 
 @router.get("/jobs/{jobId}/delete")
-async def ask_to_delete(request: Request, jobId: str) -> Response:
+async def ask_to_delete(request: Request, record: OwnRecord) -> Response:
     """Ask before something goes for good."""
-    record = await _record(request, jobId)
     if not can_delete(record.job, datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
-    return page(request, "jobs/delete.html", job=record.job, bill=bill_of(record))
+    return page(request, "jobs/delete.html", job=record.job)
 
 
 @router.post("/jobs/{jobId}/delete")
-async def delete_job(request: Request, jobId: str) -> Response:
+async def delete_job(own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """Delete what is stored of the job; one in progress is cancelled."""
-    await read_form(request)
-    record = await _record(request, jobId)
     if not can_delete(record.job, datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     try:
-        await _account_jobs(request).delete(jobId)
+        await own.delete(jobId)
     except ObjectStoreUnavailableError:
         # Nobody can fetch it any more, and the purge deletes it.
         return redirect(f"/jobs/{record.job.id}", notice="job_deleted_soon")
     return redirect(f"/jobs/{record.job.id}", notice="job_deleted")
 
 
-async def _progress(request: Request, job: Job) -> str | None:
+async def _progress(parts: ApiParts, job: Job) -> str | None:
     """What is being done for an open job just now."""
     if job.status != PROCESSING:
         return None
     garments = len(job.workflow_input.get("garments", ()))
-    return (await stage_of(parts_of(request).temporal, str(job.id), garments)).words
-
-
-def _account_jobs(request: Request) -> AccountJobs:
-    return AccountJobs(parts_of(request), visitor_of(request).account_id)
-
-
-async def _record(request: Request, job_id: str) -> JobRecord:
-    record = await parts_of(request).database.read(_find, visitor_of(request).account_id, job_id)
-    if record is None:
-        raise PageRefused(404, UNKNOWN)
-    return record
+    return (await stage_of(parts.temporal, str(job.id), garments)).words
 
 
 def _find(session: Session, account_id: uuid.UUID, text: str) -> JobRecord | None:
@@ -229,13 +246,7 @@ def _options(codes: list[str]) -> dict[str, list[tuple[str, str]]]:
 
 @dataclass(frozen=True)
 class AskedFilter:
-    """What was asked, and what is wrong with it.
-
-    Attributes:
-        values: By field, as it was sent.
-        errors: Sentences, by field.
-        wanted: What is right of it.
-    """
+    """What was sent in each field, a sentence for each that is wrong, and what is right of it."""
 
     values: dict[str, str]
     errors: dict[str, str]
@@ -248,102 +259,52 @@ class AskedFilter:
 
 
 def read_filter(query: Mapping[str, str], error_codes: Sequence[str]) -> AskedFilter:
-    """Read the fields of an address; empty ones ask for nothing.
-
-    Args:
-        query: Its query.
-        error_codes: Those that may be asked for.
-    """
-    values = {name: query.get(name, "").strip() for name in FIELDS}
-    errors: dict[str, str] = {}
+    """Read the fields of an address; empty ones ask for nothing, and so do those that are wrong."""
     choices = {"status": STATUSES, "kind": KINDS, "error": error_codes, "mode": MODES}
-    for name, known in choices.items():
-        if values[name] and values[name] not in known:
-            errors[name] = "Choose one from the list."
-    first, last = (_day(values, name, errors) for name in ("from", "to"))
+    values = {name: query.get(name, "").strip() for name in (*choices, "from", "to")}
+    errors = {
+        name: "Choose one from the list."
+        for name, known in choices.items()
+        if values[name] and values[name] not in known
+    }
+    chosen = {name: values[name] or None if name not in errors else None for name in choices}
+    days = {name: _midnight(values[name]) for name in ("from", "to")}
+    errors |= {name: "Write the day like 2026-03-31." for name, day in days.items() if values[name] and day is None}
+    first, last = days["from"], days["to"]
     if first and last and last < first:
         errors["to"] = "The last day is before the first."
-    chosen = {name: values[name] if values[name] and name not in errors else None for name in choices}
     wanted = JobFilter(
         status=chosen["status"],
         kind=chosen["kind"],
         error_code=chosen["error"],
-        since=None if first is None else _midnight(first),
-        until=None if last is None else _midnight(last + timedelta(days=1)),
+        since=first,
+        until=last and last + timedelta(days=1),
         test=None if chosen["mode"] is None else chosen["mode"] == "test",
     )
     return AskedFilter(values, errors, wanted)
 
 
-def _day(values: Mapping[str, str], name: str, errors: dict[str, str]) -> date | None:
-    if not values[name]:
-        return None
+def _midnight(text: str) -> datetime | None:
     try:
-        day = date.fromisoformat(values[name])
+        day = date.fromisoformat(text)
     except ValueError:
-        day = None
-    if day is None or day.year not in _YEARS:
-        errors[name] = "Write the day like 2026-03-31."
         return None
-    return day
+    return datetime.combine(day, time(), UTC) if day.year in _YEARS else None
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
-
-
-@dataclass(frozen=True)
-class Share:
-    """A stage, what it took, and that as a part of 100 of the longest."""
-
-    label: str
-    milliseconds: int
-    share: float
-
-
-@dataclass(frozen=True)
-class GarmentLine:
-    """A garment as it was asked for.
-
-    Attributes:
-        product: Public id of the registered garment that it is.
-        revision: As of which of its changes.
-        name: Its name now; none if it is not there any more.
-        origin: Where its picture came from, if it is none of a product.
-        hints: What was said of it, by the names of the fields.
-    """
-
-    category: str
-    product: str | None
-    revision: int | None
-    name: str | None
-    origin: str
-    hints: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Bill:
-    """What a job cost, in a word and in a sentence that says why."""
-
-    word: str
-    sentence: str
-
-
-def bill_of(record: JobRecord) -> Bill:
-    """Read the ledger's entries."""
-    if record.test:
-        asked = "it used a test key" if record.key else "it was a rehearsal"
-        return Bill("not billed", f"Not billed: {asked}.")
+def bill_of(record: JobRecord) -> str:
+    """What the job cost and why, as the ledger has it."""
     kinds = {booking.kind: booking for booking in record.bookings}
+    if record.test:
+        return f"Not billed: {'it used a test key' if record.key else 'it was a rehearsal'}."
     if "settle" in kinds:
-        return Bill("billed", f"Billed: one try-on from {_source(kinds['settle'])}.")
+        return f"Billed: one try-on from {_source(kinds['settle'])}."
     if "release" in kinds:
         what = "cancelled try-ons" if record.job.error_code == "cancelled" else "failed try-ons"
-        return Bill("not billed", f"Not billed: {what} are free.")
+        return f"Not billed: {what} are free."
     if "reserve" in kinds:
-        of = _source(kinds["reserve"])
-        return Bill("reserved", f"Reserved: one try-on from {of}. You get it back if there is no picture.")
-    return Bill("not billed", "Not billed: there is no ledger entry for it.")
+        return f"Reserved: one try-on from {_source(kinds['reserve'])}. You get it back if there is no picture."
+    return "Not billed: there is no ledger entry for it."
 
 
 def _source(booking: Booking) -> str:
@@ -355,7 +316,7 @@ def _source(booking: Booking) -> str:
 
 
 def asked_by(record: JobRecord) -> str:
-    """Whoever asked for the job."""
+    """Who asked for the job."""
     if record.key is not None:
         kind = "Test key" if record.key.mode == TEST else "Key"
         return f"{kind} {record.key.prefix}…{record.key.last_four}"
@@ -388,49 +349,9 @@ def can_delete(job: Job, now: datetime) -> bool:
     return job.erased_at is None and (job.expires_at is None or job.expires_at > now)
 
 
-def garments_of(record: JobRecord) -> list[GarmentLine]:
-    """What was asked for; nothing of a job that was deleted."""
-    sources = [GarmentSource.model_validate(each) for each in record.job.workflow_input.get("garments", ())]
-    return [_garment(source, record) for source in sources]
-
-
-def _garment(source: GarmentSource, record: JobRecord) -> GarmentLine:
-    product = source.product
-    address = source.picture_url
-    return GarmentLine(
-        CATEGORIES[source.category],
-        product.id if product else None,
-        product.revision if product else None,
-        record.product_names.get(product.id) if product else None,
-        f"Picture from {urlsplit(address).hostname}" if address else "Picture sent with the request",
-        _hints(source.hints),
-    )
-
-
-def _hints(hints: GarmentHints) -> list[tuple[str, str]]:
-    return [(name, str(value)) for name, value in hints.model_dump(by_alias=True, exclude_none=True).items()]
-
-
 def report_of(job: Job) -> RenderReport | None:
     """What the engine reported; nothing of a job that is open, failed or was deleted."""
     return None if job.status != COMPLETED or job.report is None else RenderReport.model_validate(job.report)
-
-
-def stages_of(report: RenderReport) -> list[Share]:
-    """What each part of the job took."""
-    return _shares([(label, report.timings_ms[name]) for name, label in STAGES.items() if name in report.timings_ms])
-
-
-def details_of(report: RenderReport) -> list[Share]:
-    """What the steps inside the segmenter and the engine took."""
-    return _shares(
-        [(_words(name), spent) for name, spent in report.timings_ms.items() if not name.startswith("stage_")]
-    )
-
-
-def checks_of(report: RenderReport) -> list[tuple[str, str]]:
-    """Figures by which the picture was judged, with what they measure."""
-    return [(CHECKS.get(name, _words(name)), f"{value:.3g}") for name, value in report.checks.items()]
 
 
 def hint_name(name: str) -> str:
@@ -438,15 +359,53 @@ def hint_name(name: str) -> str:
     return {"kind": "garmentCategory", "back_picture": "garmentBackImageUrl"}.get(name) or to_camel(name)
 
 
-def reason_of(job: Job) -> str:
-    """Why a job failed, in the sentence that a poll tells."""
-    return sentence_of(job.error_code or "", job.error_advice)
-
-
-def _words(name: str) -> str:
+def words_for(name: str) -> str:
+    """A name of an engine's for people."""
     return name.replace("_", " ").capitalize()
 
 
-def _shares(spent: Sequence[tuple[str, int]]) -> list[Share]:
+def shares(report: RenderReport, labels: Mapping[str, str] | None = None) -> list[tuple[str, int, float]]:
+    """Label and milliseconds of each part of a job, and its length as a part of 100 of the longest.
+
+    Without labels it is about the steps inside the segmenter and the engine.
+    """
+    if labels is None:
+        labels = {name: words_for(name) for name in report.timings_ms if not name.startswith("stage_")}
+    spent = [(label, report.timings_ms[name]) for name, label in labels.items() if name in report.timings_ms]
     longest = max((each for _, each in spent), default=0) or 1
-    return [Share(label, each, round(100 * each / longest, 1)) for label, each in spent]
+    return [(label, each, round(100 * each / longest, 1)) for label, each in spent]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where an open job is.
+
+    Attributes:
+        name: One of `STAGES`.
+        garment: Which garment is being fetched, from 1; None when none is.
+    """
+
+    name: str
+    garment: int | None = None
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return STAGES[self.name]
+
+
+async def stage_of(temporal: TemporalGateway, job_id: str, garments: int) -> Stage:
+    """Where the run of an open job is; in the queue, if that cannot be learned in time."""
+    try:
+        return stage_in(await temporal.progress_of_job(job_id), garments)
+    except TemporalAwayError:
+        return Stage(QUEUE)
+
+
+def stage_in(progress: Progress, garments: int) -> Stage:
+    """The stage that the steps under way come to."""
+    name = next((stage for step, stage in _OF_STEP.items() if progress.pending.get(step)), None)
+    if name is None:  # between two steps, or before the first
+        return Stage(QUEUE if progress.stage in ("", "accepted") else DRAWING)
+    fetching = progress.pending.get(steps.FETCH_GARMENT.name, 0)
+    return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None)

@@ -1,4 +1,4 @@
-"""From a transaction that has written mail to the workflow that sends it."""
+"""From a transaction that has written mail to the workflow that sends it, and how much may be sent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 import structlog
+from fastapi import Request
 from sqlalchemy.orm import Session
 
+from api.dashboard.visitor import address_of
 from api.parts import ApiParts
+from domain.authentication import throttles
+from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK, Subject
 from domain.mails import Letterhead, written_in
 from domain.tables import Mail
 from gateway.calls import TemporalAwayError
@@ -19,6 +23,20 @@ Answer = TypeVar("Answer")
 Parameters = ParamSpec("Parameters")
 
 log = structlog.get_logger(__name__)
+
+
+class TooMuchMail(Exception):
+    """A lot of mail was sent in the last hour."""
+
+    sentence = "Too much mail was requested from your network in the last hour. Try again later."
+
+
+def mail_subjects(parts: ApiParts, request: Request, email: str) -> tuple[Subject, Subject]:
+    """What a message to this address counts for: the network that asks for it, and the address."""
+    return (
+        throttles.network_subject(parts.digester, MAIL, MAIL_PER_NETWORK, address=address_of(request)),
+        throttles.address_subject(parts.digester, MAIL, MAIL_PER_ADDRESS, email=email),
+    )
 
 
 def letterhead(settings: Settings) -> Letterhead:

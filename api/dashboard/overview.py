@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from api.dashboard.rendering import page
-from api.dashboard.visitor import visitor_of
-from api.parts import parts_of
+from api.parts import Parts
+from api.routes import AccountId
 from domain.errors import sentence_of
 from domain.jobs import job_history
 from domain.jobs.job_history import Day
@@ -28,8 +27,7 @@ OUTCOMES = ("completed", "failed", "processing")
 _TOPS = (2, 4, 6, 8, 10)
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a bar, in units of the drawing."""
 
     outcome: str
@@ -37,83 +35,58 @@ class Piece:
     height: float
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One day."""
+class Bar(NamedTuple):
+    """One day, with a label such as ``3 Mar``."""
 
     day: Day
+    label: str
     x: float
     pieces: Sequence[Piece]
 
-    @property
-    def label(self) -> str:
-        """Such as ``3 Mar``."""
-        return f"{self.day.day.day} {self.day.day:%b}"
 
-
-@dataclass(frozen=True)
-class Plot:
+class Plot(NamedTuple):
     """All of it.
 
     Attributes:
+        written: Bars with their day below: the first, one in the middle, the last.
         top: How many jobs the upper end of the scale stands for; an even number.
         totals: Jobs by outcome.
     """
 
     bars: Sequence[Bar]
+    written: Sequence[Bar]
     top: int
     totals: dict[str, int]
-
-    @property
-    def width(self) -> float:
-        """Of the drawing."""
-        return PITCH * len(self.bars)
-
-    @property
-    def height(self) -> float:
-        """Of the drawing."""
-        return HEIGHT
-
-    @property
-    def bar_width(self) -> float:
-        """Of each bar."""
-        return BAR
-
-    @property
-    def written(self) -> list[Bar]:
-        """Those with their day below: the first, one in the middle, the last."""
-        return [self.bars[0], self.bars[(len(self.bars) - 1) // 2], self.bars[-1]]
+    width: float
+    height: float = HEIGHT
+    bar_width: float = BAR
 
 
 def plot_of(days: Sequence[Day]) -> Plot:
-    """Lay the bars out.
-
-    Args:
-        days: At least one, oldest first.
-    """
+    """Lay the bars out of at least one day, the oldest first."""
     top = top_of_scale(max(day.total for day in days))
-    bars = [Bar(day, PITCH * index + (PITCH - BAR) / 2, _pieces(day, top)) for index, day in enumerate(days)]
+    bars = [
+        Bar(day, f"{day.day.day} {day.day:%b}", PITCH * index + (PITCH - BAR) / 2, _pieces(day, top))
+        for index, day in enumerate(days)
+    ]
     totals = {outcome: sum(getattr(day, outcome) for day in days) for outcome in OUTCOMES}
-    return Plot(bars, top, totals)
+    return Plot(bars, [bars[0], bars[(len(bars) - 1) // 2], bars[-1]], top, totals, PITCH * len(bars))
 
 
 def top_of_scale(most: int) -> int:
     """The smallest of 2, 4, 6, 8, 10, 20, 40, … that is not less: half of it is a whole number too."""
     power = 1
-    while True:
-        for top in _TOPS:
-            if top * power >= most:
-                return top * power
+    while most > 10 * power:
         power *= 10
+    return next(top * power for top in _TOPS if top * power >= most)
 
 
 def _pieces(day: Day, top: int) -> list[Piece]:
     pieces, below = [], 0
     for outcome in OUTCOMES:
-        count = getattr(day, outcome)
-        if count:
-            below += count
-            pieces.append(Piece(outcome, round(HEIGHT - HEIGHT * below / top, 2), round(HEIGHT * count / top, 2)))
+        if jobs := getattr(day, outcome):
+            below += jobs
+            pieces.append(Piece(outcome, round(HEIGHT - HEIGHT * below / top, 2), round(HEIGHT * jobs / top, 2)))
     return pieces
 
 
@@ -123,10 +96,9 @@ router = APIRouter()
 
 
 @router.get("/")
-async def show_overview(request: Request) -> Response:
+async def show_overview(request: Request, parts: Parts, account_id: AccountId) -> Response:
     """Everything in one reading, so that the figures belong together."""
-    parts = parts_of(request)
-    account_id, now = visitor_of(request).account_id, datetime.now(UTC)
+    now = datetime.now(UTC)
     today = now.date()
     first = today - timedelta(days=DAYS - 1)
 

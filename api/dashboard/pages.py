@@ -1,38 +1,29 @@
-"""Every page, in one router."""
+"""Every page, in one router, which asks each form for its token."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
-from api.dashboard import docs, jobs, keys, overview, playground
-from api.dashboard.admin import accounts as admin_accounts
-from api.dashboard.admin import acts as admin_acts
-from api.dashboard.admin import audit as admin_audit
-from api.dashboard.admin import payments as admin_payments
-from api.dashboard.admin import system as admin_system
-from api.dashboard.authentication import links
-from api.dashboard.authentication import router as authentication
-from api.dashboard.billing import router as billing
-from api.dashboard.products import router as products
-from api.dashboard.settings import router as settings_pages
+from api.dashboard import (
+    authentication,
+    billing,
+    docs,
+    jobs,
+    keys,
+    mailed_links,
+    outbox,
+    overview,
+    playground,
+    products,
+    settings,
+)
+from api.dashboard.admin import accounts, audit, payments, system
+from api.dashboard.forms import read_form
 from api.routes import PAGES
 
-router = APIRouter(prefix=PAGES, include_in_schema=False)
-for part in (
-    authentication.router,
-    links.router,
-    overview.router,
-    jobs.router,
-    keys.router,
-    docs.router,
-    products.router,
-    playground.router,
-    settings_pages.router,
-    billing.router,
-    admin_accounts.router,
-    admin_acts.router,
-    admin_payments.router,
-    admin_system.router,
-    admin_audit.router,
+router = APIRouter(prefix=PAGES, include_in_schema=False, dependencies=[Depends(read_form)])
+for area in (
+    *(authentication, mailed_links, outbox, overview, jobs, keys, docs, products, playground, settings, billing),
+    *(accounts, payments, system, audit),
 ):
-    router.include_router(part)
+    router.include_router(area.router)

@@ -1,4 +1,4 @@
-"""The form, starting a job from it, and how the job stands: transport only."""
+"""The playground: a form that starts a job as the API would, and how that job stands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -17,17 +17,15 @@ from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 
 from api.dashboard import samples
-from api.dashboard.forms import HINTS, RULES, Form, read_form, wants_json
-from api.dashboard.jobs import hint_name, report_of
-from api.dashboard.rendering import page, redirect, static_url
+from api.dashboard.forms import HINTS, RULES, FieldsRefused, Form, SentForm, capitalised
+from api.dashboard.jobs import STAGES, hint_name, report_of, stage_of
+from api.dashboard.rendering import page, redirect, static_url, wants_json
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
-from api.dashboard.stages import STAGES, stage_of
-from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts, parts_of
+from api.parts import ApiParts, Decoders, Parts
 from api.rate_limit import whole_seconds
-from api.routes import RoutePolicy
-from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, TryOnRequest, read_request
-from api.tryon.polling import AccountJobs
+from api.routes import AccountId, RoutePolicy
+from api.tryon.accepting import JobAcceptor, Requester, TryOnRequest, read_request
+from api.tryon.polling import OwnJobs
 from api.tryon.schemas import ComboRequest, JobId, SingleRequest
 from domain import accounts, products
 from domain.access.rates import RatePolicy
@@ -36,12 +34,11 @@ from domain.jobs import job_history, jobs
 from domain.money import quota
 from domain.money.plans import PlanBook
 from domain.money.quota import usage_of
-from domain.tables import Job, Product
+from domain.tables import Product
 from engines.garment_kinds import GarmentKind
 from imaging.data_uri import encode_data_uri_bytes
-from imaging.decoder_pool import DecoderPool
 from runtime.settings import IN_COMBO
-from workflows.contracts import MAX_GARMENTS
+from workflows.contracts import BACK, FRONT, MAX_GARMENTS
 
 RUNS = RatePolicy("playground", requests=20, window_seconds=300)
 """How often one account may press the button: as often as a key may call, and apart from every key's own budget."""
@@ -52,7 +49,7 @@ router = APIRouter()
 
 PERSON = "customerPhotoBase64"
 
-PRODUCT, FRONT, BACK, CATEGORY = "productId", "garmentImageUrl", "garmentBackImageUrl", "category"
+PRODUCT, CATEGORY = "productId", "category"
 
 TEXTS = [name for name in RULES if name not in (PRODUCT, FRONT, BACK)]
 """Fields of a garment that are sent as they are typed or chosen."""
@@ -68,28 +65,45 @@ _NAMED = re.compile(r"(?:garments\[(\d)\]\.)?(\w+)")
 
 
 @router.get("/playground")
-async def show(request: Request, productId: str = "", personSource: str = "") -> Response:  # as the form names them
+async def show(
+    request: Request, parts: Parts, account_id: AccountId, productId: str = "", personSource: str = ""
+) -> Response:
     """The form: empty, or with a product and the sample portrait chosen."""
     form = Form()
     form.add("personSource", personSource)
     if productId:
         form.add(in_garment(0, "source"), "product")
         form.add(in_garment(0, PRODUCT), productId)
-    return await _form_page(request, form)
+    return await _form_page(request, parts, account_id, form)
 
 
 @router.post("/playground/run")
 @RoutePolicy(pictures=IN_COMBO)
-async def run(request: Request) -> Response:
+async def run(request: Request, form: SentForm, parts: Parts, decoders: Decoders, account_id: AccountId) -> Response:
     """Start the job that the form describes, through the very checks, quota and ledger of the API."""
-    form = await read_form(request)
+    acceptor = JobAcceptor(parts, decoders)
     try:
-        acceptor, accepted = await _accept(request, form)
-    except AttemptRefused as refused:
-        return await _refused(request, form, refused)
-    answer: Response
+        attempt = Attempt.read(form)
+        rate = await parts.rate_limiter.log.hit(account_id, RUNS)
+        try:
+            if not rate.admitted:
+                raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
+            asked = await decoders.in_thread(
+                account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits)
+            )
+            accepted = await acceptor.accept(Requester(account_id), asked, None)
+        except TryOnError as error:
+            raise attempt.locate(error) from None
+    except FieldsRefused as refused:
+        headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
+        if wants_json(request):
+            said = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
+            return JSONResponse(said, refused.status, headers=headers)
+        shown = await _form_page(request, parts, account_id, form, status=refused.status, errors=refused.errors)
+        shown.headers.update(headers)
+        return shown
     if wants_json(request):
-        answer = JSONResponse({"jobId": str(accepted.job_id)}, 202)
+        answer: Response = JSONResponse({"jobId": str(accepted.job_id)}, 202)
     else:
         answer = redirect(f"/jobs/{accepted.job_id}")
     answer.background = BackgroundTask(acceptor.note_started, accepted)
@@ -97,50 +111,44 @@ async def run(request: Request) -> Response:
 
 
 @router.get("/playground/jobs/{jobId}/state")
-async def state(request: Request, jobId: JobId) -> Response:  # spelled as in the contract
+async def state(parts: Parts, account_id: AccountId, own: OwnJobs, jobId: JobId) -> Response:
     """How a job stands, for the script that waits for it."""
-    parts, account_id = parts_of(request), visitor_of(request).account_id
-    standing = await AccountJobs(parts, account_id).state(jobId)
+    standing = await own.state(jobId)
     answer: dict[str, Any] = {"status": standing.status}
-    if standing.status == jobs.PROCESSING:
-        answer |= await _under_way(parts, account_id, jobId)
-    else:
-        answer |= await _means(parts, account_id)
-    if standing.status == jobs.COMPLETED:
-        answer["generationTimeMs"] = standing.generation_ms
-        answer["hintsNotFollowed"] = await _hints_not_followed(parts, account_id, jobId)
+    if standing.status != jobs.PROCESSING:
+        means = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
+        answer |= {"means": means.sentence, "refusal": means.refusal}
     if standing.status == jobs.FAILED:
-        answer["error"] = standing.error
+        return JSONResponse({**answer, "error": standing.error})
+    job = await parts.database.read(jobs.find_job, job_id=uuid.UUID(jobId), account_id=account_id)
+    if job is None:
+        raise TryOnError("job_not_found")
+    if standing.status == jobs.COMPLETED:
+        report = report_of(job)
+        answer["generationTimeMs"] = standing.generation_ms
+        answer["hintsNotFollowed"] = [hint_name(name) for name in report.hints_not_applied] if report else []
+        return JSONResponse(answer)
+    garments = len(job.workflow_input.get("garments", ()))
+    stage = await stage_of(parts.temporal, str(job.id), garments)
+    answer |= {
+        "stage": stage.name,
+        "words": stage.words,
+        "garment": stage.garment,
+        "garments": garments,
+        "elapsedMs": round((datetime.now(UTC) - job.created_at).total_seconds() * 1000),
+    }
     return JSONResponse(answer)
 
 
-async def _accept(request: Request, form: Form) -> tuple[JobAcceptor, AcceptedJob]:
-    parts, account_id = parts_of(request), visitor_of(request).account_id
-    decoders: DecoderPool = request.app.state.decoders
-    attempt = Attempt.read(form)
-    rate = await parts.rate_limiter.log.hit(account_id, RUNS)
-    try:
-        if not rate.admitted:
-            raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
-        read = await decoders.in_thread(account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits))
-        acceptor = JobAcceptor(parts, decoders)
-        return acceptor, await acceptor.accept(Requester(account_id), read, None)
-    except TryOnError as error:
-        raise attempt.locate(error) from None
-
-
-async def _refused(request: Request, form: Form, refused: AttemptRefused) -> Response:
-    headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
-    if wants_json(request):
-        answer = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
-        return JSONResponse(answer, refused.status, headers=headers)
-    shown = await _form_page(request, form, refused.status, refused.errors)
-    shown.headers.update(headers)
-    return shown
-
-
-async def _form_page(request: Request, form: Form, status: int = 200, errors: dict[str, str] | None = None) -> Response:
-    parts, account_id = parts_of(request), visitor_of(request).account_id
+async def _form_page(
+    request: Request,
+    parts: ApiParts,
+    account_id: uuid.UUID,
+    form: Form,
+    *,
+    status: int = 200,
+    errors: Mapping[str, str] | None = None,
+) -> Response:
     standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
     newest = await parts.database.read(products.list_products, account_id=account_id, limit=PRODUCTS_OFFERED)
     under_way = await parts.database.read(job_history.newest_open_of_owner, account_id=account_id)
@@ -175,38 +183,6 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
     )
 
 
-async def _job(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> Job:
-    identifier = uuid.UUID(job_id)
-    job = await parts.database.read(jobs.find_job, job_id=identifier, account_id=account_id)
-    if job is None:
-        raise TryOnError("job_not_found")
-    return job
-
-
-async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dict[str, Any]:
-    job = await _job(parts, account_id, job_id)
-    garments = len(job.workflow_input.get("garments", ()))
-    stage = await stage_of(parts.temporal, str(job.id), garments)
-    return {
-        "stage": stage.name,
-        "words": stage.words,
-        "garment": stage.garment,
-        "garments": garments,
-        "elapsedMs": round((datetime.now(UTC) - job.created_at).total_seconds() * 1000),
-    }
-
-
-async def _hints_not_followed(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> list[str]:
-    """By the names of the fields."""
-    report = report_of(await _job(parts, account_id, job_id))
-    return [hint_name(name) for name in report.hints_not_applied] if report else []
-
-
-async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:
-    standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
-    return {"means": standing.sentence, "refusal": standing.refusal}
-
-
 def _told_apart(found: Sequence[Product]) -> dict[str, str]:
     """What each product is called in a list, by public id: those of one name by something more."""
     times = Counter(product.name for product in found)
@@ -216,20 +192,6 @@ def _told_apart(found: Sequence[Product]) -> dict[str, str]:
         more = product.external_id or f"…{public_id[-6:]}"
         labels[public_id] = product.name if times[product.name] == 1 else f"{product.name} ({more})"
     return labels
-
-
-@dataclass
-class AttemptRefused(Exception):
-    """Something that has to be put right first.
-
-    Attributes:
-        errors: A sentence for the visitor by the name of the field in the form, with ``garments[n].`` before it; the
-            name is empty where it is about no field in particular.
-    """
-
-    errors: dict[str, str]
-    status: int = 422
-    retry_after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -250,7 +212,7 @@ class Attempt:
         """Take the form apart.
 
         Raises:
-            AttemptRefused: Something that nothing goes without is not there; it names all of it.
+            FieldsRefused: Something that nothing goes without is not there; it names all of it.
         """
         upload = form.file(PERSON)
         person = picture_of(PORTRAIT) if form.text("personSource") == SAMPLE else upload.data if upload else None
@@ -258,9 +220,9 @@ class Attempt:
         used = {place: garment for place, garment in read.items() if garment or place == 0}
         errors = {name: said for place, garment in used.items() for name, said in _missing(place, garment)}
         if person is None:
-            raise AttemptRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
+            raise FieldsRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
         if errors:
-            raise AttemptRefused(errors)
+            raise FieldsRefused(errors)
         return cls(person, list(used.values()), list(used))
 
     @property
@@ -274,13 +236,13 @@ class Attempt:
             return _written({PERSON: self.person, **self.garments[0]})
         return _written({PERSON: self.person, "garments": self.garments})
 
-    def locate(self, error: TryOnError) -> AttemptRefused:
+    def locate(self, error: TryOnError) -> FieldsRefused:
         """A refusal of the API, each sentence beside the field of the form that it is about."""
         status = error.entry.status or 422
-        errors = {self._in_form(name): f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
+        errors = {self._in_form(name): said for name, said in capitalised(error.fields).items()}
         if not errors or "" in errors:
             errors = {"": error.entry.remedy or error.sentence}
-        return AttemptRefused(errors, status, error.retry_after)
+        return FieldsRefused(errors, status, error.retry_after)
 
     def _in_form(self, name: str) -> str:
         named = _NAMED.fullmatch(name)
@@ -340,50 +302,31 @@ def _written(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-@dataclass(frozen=True)
-class Standing:
-    """An account's means, in generations.
+class Standing(NamedTuple):
+    """An account's means.
 
     Attributes:
-        left: Of the period or the trial.
-        packs: Left in top-up packs.
-        today: Started today (UTC) and not failed.
-        daily_cap: How many of those there may be.
-        trial: Whether the account is on one.
+        sentence: How many try-ons there are, for people.
         refusal: Why nothing can be started now; None where something can.
     """
 
-    left: int
-    packs: int
-    today: int
-    daily_cap: int
-    trial: bool
+    sentence: str
     refusal: str | None
-
-    @property
-    def sentence(self) -> str:
-        """For people."""
-        period = "your trial" if self.trial else "this period"
-        today = f"Used today: {self.today:,} of {self.daily_cap:,}."
-        return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
 
 
 def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
     """Look, without changing anything."""
     usage = usage_of(session, plans, account_id=account_id, now=now)
+    refusal: str | None = None
     try:
         quota.check(session, plans, account_id=account_id, now=now)
     except TryOnError as error:
-        refusal: str | None = error.entry.remedy or error.sentence
-    else:
-        refusal = None
-    account = accounts.find_account(session, account_id=account_id)
+        refusal = error.entry.remedy or error.sentence
+    account, packs = accounts.find_account(session, account_id=account_id), usage.topup_remaining
     left = quota.generations_left(session, plans, account=account, now=now) if account else 0
-    return Standing(
-        left=max(0, left - usage.topup_remaining),
-        packs=usage.topup_remaining,
-        today=usage.daily_used,
-        daily_cap=usage.daily_cap,
-        trial=usage.trial_ends_at is not None,
-        refusal=refusal,
+    period = "this period" if usage.trial_ends_at is None else "your trial"
+    sentence = (
+        f"{max(0, left - packs):,} left in {period}, {packs:,} in packs. "
+        f"Used today: {usage.daily_used:,} of {usage.daily_cap:,}."
     )
+    return Standing(sentence, refusal)

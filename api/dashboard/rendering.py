@@ -99,25 +99,16 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 
 def page(request: Request, template: str, status: int = 200, **context: object) -> HTMLResponse:
-    """Render a template.
-
-    Args:
-        request: What is answered.
-        template: Its path below ``templates/``.
-        status: Of the answer.
-        context: What the template knows, besides what every page knows.
-    """
-    parts = parts_of(request)
-    visitor = possible_visitor(request)
+    """Render a template, named by its path below ``templates/``; ``context`` is what it knows besides every page."""
     html = (
         environment()
         .get_template(template)
         .render(
             request_path=request.scope["path"],
-            visitor=visitor,
+            visitor=possible_visitor(request),
             token=form_token_of(request),
             notice=NOTICES.get(request.query_params.get("notice", "")),
-            service_name=parts.settings.dashboard.name,
+            service_name=parts_of(request).settings.dashboard.name,
             **context,
         )
     )
@@ -125,12 +116,7 @@ def page(request: Request, template: str, status: int = 200, **context: object) 
 
 
 def redirect(path: str, notice: str | None = None, **query: str) -> RedirectResponse:
-    """Send the browser on to another page, after a POST too.
-
-    Args:
-        path: Below the dashboard, such as ``/keys``.
-        notice: A key of `NOTICES` to be shown there.
-        query: More of the address.
+    """Send the browser on to a page such as ``/keys``, after a POST too; one of `NOTICES` may be shown there.
 
     Raises:
         KeyError: There is no such notice.
@@ -139,6 +125,11 @@ def redirect(path: str, notice: str | None = None, **query: str) -> RedirectResp
         NOTICES[notice]
         query["notice"] = notice
     return RedirectResponse(f"{PAGES}{path}{'?' + urlencode(query) if query else ''}", 303)
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a script has asked, not a person."""
+    return request.headers.get("Accept", "").startswith("application/json")
 
 
 @cache
@@ -151,16 +142,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        when=when,
-        day=day,
-        money=money,
-        number=number,
-        milliseconds=milliseconds,
-        plan=plan_label,
-        bytes=size,
-        duration=duration,
-    )
+    made.filters.update(when=when, day=day, money=money, number=number, milliseconds=milliseconds)
+    made.filters.update(plan=plan_label, bytes=size, duration=duration)
     made.globals.update(static=static_url, query_with=query_with)
     return made
 
@@ -217,6 +200,12 @@ def size(count: int) -> str:
     if count < 1024 * 1024:
         return f"{max(1, round(count / 1024))} KB"
     return f"{count / 1024 / 1024:.1f} MB"
+
+
+def as_sentence(words: object) -> str:
+    """What an error says, with a capital letter and a full stop."""
+    text = str(words)
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def query_with(request_query: Mapping[str, str], **changes: object) -> str:

@@ -1,4 +1,7 @@
-"""Pictures for whoever has none at hand: NASA's portrait of Eileen Collins (public domain) and drawn garments."""
+"""Pictures for people who have none at hand: NASA's portrait of Eileen Collins (public domain) and drawn garments.
+
+Watermarks are shown on `NEUTRAL` ones: somebody before a wall, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,14 @@ from PIL import Image
 from workflows.contracts import Category
 
 PORTRAIT = "portrait"
+NEUTRAL = {"light": "neutral_light", "dark": "neutral_dark"}
 
 _STATIC = Path(__file__).with_name("static")
 
 
 @dataclass(frozen=True)
 class SampleGarment:
-    """One of the garments.
-
-    Attributes:
-        name: Of its file, and on the command line.
-        label: For people.
-        category: Where it is worn.
-    """
+    """One of the garments; its name is that of its file, and on the command line."""
 
     name: str
     label: str

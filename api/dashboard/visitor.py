@@ -5,10 +5,9 @@ One is for a session, the other ties a form to the browser while nobody is signe
 
 from __future__ import annotations
 
-import secrets
-from typing import cast
+from typing import Annotated, cast
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import Response
@@ -35,11 +34,6 @@ def read_cookie(scope: Scope, name: str, settings: DashboardSettings) -> str | N
     return sent.get(cookie_name(name, settings)) or None
 
 
-def new_form_secret() -> str:
-    """A value for the cookie `FORM`: 256 random bits."""
-    return secrets.token_urlsafe(32)
-
-
 def set_cookie(response: Response, name: str, value: str, settings: DashboardSettings) -> None:
     """Have the browser keep it until it is closed, or as long as a session may last.
 
@@ -63,9 +57,9 @@ def clear_cookie(response: Response, name: str, settings: DashboardSettings) -> 
     )
 
 
-def visitor_of(request: Request) -> SignedIn:
-    """The owner of an account, in one browser; only for pages that nobody else gets to see."""
-    return cast("SignedIn", possible_visitor(request))
+def address_of(request: Request) -> str:
+    """Where the request comes from."""
+    return request.client.host if request.client else ""
 
 
 def possible_visitor(request: Request) -> SignedIn | None:
@@ -76,3 +70,18 @@ def possible_visitor(request: Request) -> SignedIn | None:
 def form_token_of(request: Request) -> str:
     """What a form on this page carries to show that it came from here."""
     return call_of(request.scope).form_token
+
+
+async def _possible_visitor(request: Request) -> SignedIn | None:
+    return possible_visitor(request)
+
+
+async def _visitor(request: Request) -> SignedIn:
+    return cast("SignedIn", possible_visitor(request))
+
+
+Visitor = Annotated[SignedIn, Depends(_visitor)]
+"""A route's argument: the owner of an account, in one browser; not for pages that are public."""
+
+PossibleVisitor = Annotated[SignedIn | None, Depends(_possible_visitor)]
+"""The same for pages that are public: nobody may be signed in."""

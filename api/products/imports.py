@@ -1,6 +1,6 @@
-"""Files of products that are imported in the background: read, begun, and told about while and after they run.
+"""Importing a file of products: the CSV file, the import that goes on in the background, and its pages.
 
-Every row of a CSV file is judged before anything is registered.
+Every row is judged before anything is registered.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ import csv
 import io
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import cast
+from typing import Annotated, cast
 
 import structlog
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import ValidationError
 
+from api.dashboard.forms import PRODUCT_HINTS, RULES, SentForm
+from api.dashboard.rendering import as_sentence, page, query_with, redirect
+from api.errors import PageRefused
 from api.json_body import PictureReader, refusal
-from api.parts import ApiParts
+from api.parts import ApiParts, PageDecoders, Parts
 from api.products.schemas import CreateProduct
-from api.products.service import BACK, FRONT, read_product, refusal_named
+from api.products.service import read_product, refusal_named
+from api.routes import AccountId, RoutePolicy
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
 from domain.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
@@ -30,9 +35,8 @@ from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits
 from intake.pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, pages_of, read_outcomes
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.contracts import BACK, FRONT
 from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutcome
-
-log = structlog.get_logger(__name__)
 
 EXTERNAL_ID = "externalId"
 
@@ -48,6 +52,14 @@ UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
 """How PDF files, workbooks and pictures begin."""
+
+MOST_ROWS = 5000
+"""Of one file; a larger one is imported in parts."""
+
+MOST_TOLD = 5
+"""Imports of late that an owner is reminded of."""
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass
@@ -115,7 +127,7 @@ def _text(data: bytes) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """Whichever of comma and semicolon parts the header into more names that are known."""
+    """The one of comma and semicolon that parts the header into more names that are known."""
     first_line = text.partition("\n")[0]
     return max(DELIMITERS, key=lambda sign: sum(name.strip(' "\r') in COLUMNS for name in first_line.split(sign)))
 
@@ -145,13 +157,6 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
     read = read_product(product, PictureReader(limits))
     front, back = cast("str", read.front), cast("str | None", read.back)
     return ImportRow(number=number, fields=read.fields, clear=read.clear, front=front, back=back)
-
-
-MOST_ROWS = 5000
-"""Of one file; a larger one is imported in parts."""
-
-MOST_TOLD = 5
-"""Imports of late that an owner is reminded of."""
 
 
 @dataclass(frozen=True)
@@ -195,15 +200,13 @@ class ImportService:
     """The rules of importing, for one account."""
 
     def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
+        self.account_id = account_id
+        self.limits = parts.limits
         self._parts = parts
         self._account = str(account_id)
 
     async def begin(self, file: ProductFile, name: str) -> str:
         """Store the rows and have them registered; those that are bad are left out and told about.
-
-        Args:
-            file: What was read.
-            name: What the owner calls it.
 
         Returns:
             The import's id.
@@ -212,16 +215,25 @@ class ImportService:
             AlreadyRunningError: Another one is under way; nothing was begun.
             TryOnError: ``storage_unavailable``; the import may have begun, and is among the recent ones then.
         """
-        import_id = new_registration_id()
+        import_id, store = new_registration_id(), self._parts.store
+        plan = ImportPlan(
+            name=name[:200],
+            created_at=datetime.now(UTC),
+            rows=len(file.good),
+            skipped=file.bad,
+            ignored_columns=file.ignored_columns,
+        )
+        plan_key = import_plan_key(self._account, import_id)
         try:
-            await self._store(import_id, file, name)
+            for number, rows in enumerate(pages_of(file.good, PAGE_ROWS)):
+                await store.put(import_page_key(self._account, import_id, "rows", number), rows, CONTENT_TYPE)
+            await store.put(plan_key, plan.model_dump_json().encode(), "application/json")
         except BaseException:
             await self._forget(import_id)
             raise
+        wanted = ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
         try:
-            await self._parts.temporal.import_products(
-                ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
-            )
+            await self._parts.temporal.import_products(wanted)
         except AlreadyRunningError:
             # No other end of it says that nothing was begun, and a run that was needs its rows.
             await self._forget(import_id)
@@ -231,21 +243,25 @@ class ImportService:
             raise TryOnError("storage_unavailable") from error
         return import_id
 
-    async def find(self, import_id: str) -> Import | None:
-        """An import of the last days; None for one that is unknown, forgotten or another account's."""
-        if began_at(import_id) is None:
-            return None
+    async def find(self, import_id: str) -> Import:
+        """An import of the last days.
+
+        Raises:
+            PageRefused: It is unknown, forgotten or another account's.
+        """
         try:
-            plan = await self._plan(import_id)
+            plan = await self._plan(import_id) if began_at(import_id) else None
         except ObjectMissingError:
-            return None
+            plan = None
+        if plan is None:
+            raise PageRefused(404, "There is no such import. Reports are kept for seven days.")
         pages = range((plan.rows + PAGE_ROWS - 1) // PAGE_ROWS)
-        read = await asyncio.gather(*(self._outcomes(import_id, number) for number in pages))
-        outcomes = [outcome for page in read for outcome in page]
-        rows = [_told(outcome) for outcome in outcomes]
+        read = await asyncio.gather(*(self._rows_done(import_id, number) for number in pages))
+        rows = [row for of_page in read for row in of_page]
+        done = len(rows)
         rows += [Row(row.number, row.external_id, "skipped", row.sentence) for row in plan.skipped]
-        state = "done" if len(outcomes) >= plan.rows else await self._state(import_id)
-        return Import(import_id, plan, len(outcomes), state, sorted(rows, key=lambda row: row.number))
+        state = "done" if done >= plan.rows else await self._state(import_id)
+        return Import(import_id, plan, done, state, sorted(rows, key=lambda row: row.number))
 
     async def recent(self) -> list[tuple[str, ImportPlan]]:
         """Imports of late by id, the newest first."""
@@ -256,19 +272,6 @@ class ImportService:
             except ObjectMissingError:
                 continue  # just forgotten
         return plans
-
-    async def _store(self, import_id: str, file: ProductFile, name: str) -> None:
-        store = self._parts.store
-        plan = ImportPlan(
-            name=name[:200],
-            created_at=datetime.now(UTC),
-            rows=len(file.good),
-            skipped=file.bad,
-            ignored_columns=file.ignored_columns,
-        )
-        for number, page in enumerate(pages_of(file.good, PAGE_ROWS)):
-            await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
-        await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
 
     async def _forget(self, import_id: str) -> None:
         """What was not begun leaves nothing behind."""
@@ -285,12 +288,20 @@ class ImportService:
     async def _plan(self, import_id: str) -> ImportPlan:
         return ImportPlan.model_validate_json(await self._parts.store.get(import_plan_key(self._account, import_id)))
 
-    async def _outcomes(self, import_id: str, page: int) -> Sequence[RowOutcome]:
+    async def _rows_done(self, import_id: str, page: int) -> list[Row]:
         try:
             data = await self._parts.store.get(import_page_key(self._account, import_id, "outcomes", page))
         except ObjectMissingError:
-            return ()
-        return list(read_outcomes(data, RowOutcome).values())
+            return []
+        return [
+            Row(
+                outcome.number,
+                outcome.external_id or "",
+                outcome.status,
+                refusal_named(outcome.error_code, outcome.field).sentence if outcome.status == "failed" else "",
+            )
+            for outcome in read_outcomes(data, RowOutcome).values()
+        ]
 
     async def _state(self, import_id: str) -> str:
         """Whether an import that is not done goes on: only the newest one may, and its run tells."""
@@ -303,6 +314,151 @@ class ImportService:
             return "running"
 
 
-def _told(outcome: RowOutcome) -> Row:
-    sentence = "" if outcome.status != "failed" else refusal_named(outcome.error_code, outcome.field).sentence
-    return Row(outcome.number, outcome.external_id or "", outcome.status, sentence)
+LARGEST_FILE_BYTES = 5 * 1024 * 1024
+"""`MOST_ROWS` rows of a thousand characters."""
+
+ROWS_SHOWN = 100
+MOST_PROBLEMS = 50
+"""Bad rows that are shown of a file of which nothing can be registered; more than anybody mends at once."""
+
+EXAMPLE = {
+    "externalId": "SKU-1001",
+    "name": "Linen shirt",
+    "category": "upper_body",
+    "garmentCategory": "shirt",
+    "garmentImageUrl": "https://shop.example.com/linen-shirt-front.jpg",
+    "garmentBackImageUrl": "https://shop.example.com/linen-shirt-back.jpg",
+    "size": "M",
+}
+
+SUCH_AS = {"garmentCategory": "its kind, such as t-shirt or jeans; ", "size": "such as M, 38 or W32/L34; "}
+
+
+def _note(hint: str) -> str:
+    values = [value for value, _ in RULES[hint]["choices"]]
+    return " or ".join(values) or f"{SUCH_AS.get(hint, '')}at most {RULES[hint]['longest']} characters"
+
+
+COLUMN_NOTES = {
+    "externalId": "your own name for it, such as a SKU; at most 128 characters, one of a kind",
+    "name": "for people; at most 200 characters",
+    "category": "what it covers: upper_body, lower_body or full_body",
+    "garmentImageUrl": "picture of the front: an https:// address",
+    "garmentBackImageUrl": "picture of the back: an https:// address",
+    **{name: _note(name) for name in PRODUCT_HINTS},
+}
+"""What each column of a file may hold, the needed ones first."""
+
+PROBLEMS = ("failed", "skipped")
+
+
+async def _imports(parts: Parts, account_id: AccountId) -> ImportService:
+    return ImportService(parts, account_id)
+
+
+Imports = Annotated[ImportService, Depends(_imports)]
+
+router = APIRouter()
+
+
+@router.get("/products/import")
+async def show_import(request: Request, imports: Imports) -> Response:
+    """Choose a file, and what became of those of late."""
+    return await _import_page(request, imports)
+
+
+@router.get("/products/import/template.csv")
+async def download_template() -> Response:
+    """A file with every column and one row as an example."""
+    order = [*NEEDED, *(name for name in COLUMNS if name not in NEEDED)]
+    return _csv("products.csv", [order, [EXAMPLE.get(name, "") for name in order]])
+
+
+@router.post("/products/import")
+@RoutePolicy(body_bytes=LARGEST_FILE_BYTES)
+async def import_file(request: Request, form: SentForm, decoders: PageDecoders, imports: Imports) -> Response:
+    """Judge every row, and have the good ones registered."""
+    upload = form.file("file")
+    if upload is None:
+        return await _import_page(request, imports, "Choose a file that is not empty.")
+    try:
+        found = await decoders.in_thread(imports.account_id, read_product_file, upload.data, imports.limits, MOST_ROWS)
+    except ValueError as error:
+        return await _import_page(request, imports, as_sentence(error))
+    if not found.good:
+        return await _import_page(request, imports, "None of the rows can be imported.", bad=found.bad)
+    try:
+        import_id = await imports.begin(found, upload.filename)
+    except AlreadyRunningError:
+        sentence = "Another file is being imported. Wait until it has finished."
+        return await _import_page(request, imports, sentence, status=409)
+    return redirect(f"/products/import/{import_id}")
+
+
+@router.get("/products/import/{importId}")
+async def show_report(request: Request, imports: Imports, importId: str) -> Response:
+    """How far an import is, and what became of each row."""
+    found = await imports.find(importId)
+    query = request.query_params
+    problems = query.get("show") == "problems"
+    rows = [row for row in found.rows if row.status in PROBLEMS] if problems else found.rows
+    first = _number(query.get("from", ""))
+    return page(
+        request,
+        "products/report.html",
+        found=found,
+        counts=found.counts,
+        imported=sum(found.counts[status] for status in ("created", "updated", "unchanged")),
+        rows=rows[first : first + ROWS_SHOWN],
+        problems=problems,
+        earlier=query_with(query, **{"from": max(0, first - ROWS_SHOWN)}) if first else None,
+        later=query_with(query, **{"from": first + ROWS_SHOWN}) if len(rows) > first + ROWS_SHOWN else None,
+    )
+
+
+@router.get("/products/import/{importId}/report.csv")
+async def download_report(imports: Imports, importId: str) -> Response:
+    """The same as a file."""
+    found = await imports.find(importId)
+    rows = [[row.number, row.external_id, row.status, row.sentence] for row in found.rows]
+    return _csv("import-report.csv", [["row", "externalId", "result", "reason"], *rows])
+
+
+async def _import_page(
+    request: Request,
+    imports: ImportService,
+    error: str = "",
+    *,
+    bad: Sequence[SkippedRow] = (),
+    status: int = 422,
+) -> Response:
+    return page(
+        request,
+        "products/import.html",
+        status if error else 200,
+        error=error,
+        bad=bad[:MOST_PROBLEMS],
+        more=max(0, len(bad) - MOST_PROBLEMS),
+        recent=await imports.recent(),
+        most_rows=MOST_ROWS,
+        largest=LARGEST_FILE_BYTES,
+        columns=COLUMN_NOTES,
+        needed=NEEDED,
+    )
+
+
+def _csv(name: str, rows: Iterable[Iterable[object]]) -> Response:
+    """A file that spreadsheets open as it is meant: with a byte order mark, and no cell that would be a formula."""
+    text = io.StringIO()
+    csv.writer(text).writerows([[_plain(cell) for cell in row] for row in rows])
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text.getvalue().encode("utf-8-sig"), media_type="text/csv", headers=headers)
+
+
+def _plain(cell: object) -> str:
+    text = str(cell)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _number(text: str) -> int:
+    return min(int(text), MOST_ROWS * 2) if text.isascii() and text.isdecimal() and len(text) < 9 else 0

@@ -7,19 +7,17 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import document
-from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
-from api.parts import parts_of
+from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
+from api.parts import Decoders
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
-from api.products.service import ProductService, ReadProduct, read_body
-from api.routes import RoutePolicy, owner_of
+from api.products.service import ProductService, ReadProduct, Service, read_body
+from api.routes import RoutePolicy
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
-from imaging.opening import ImageFacts
-from intake.pictures import inspect_pictures
 from runtime.settings import IN_PRODUCT
 
 PRODUCTS_PATH = "/api/v1/products"
@@ -49,18 +47,18 @@ router = APIRouter(tags=["products"])
             description="The product with this externalId was updated.",
             always=["Location"],
             sometimes=["X-Ignored-Fields"],
-            examples=document.PRODUCTS,
+            examples=openapi.PRODUCTS,
         ),
-        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS, links=LATER_USES),
+        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=openapi.PRODUCTS, links=LATER_USES),
         **refusals(*REGISTRATION),
     },
-    openapi_extra=read_by_hand(CreateProduct, examples=document.CREATE_PRODUCTS),
+    openapi_extra=read_by_hand(CreateProduct, examples=openapi.CREATE_PRODUCTS),
 )
 @RoutePolicy(pictures=IN_PRODUCT)
-async def create_product(request: Request) -> Response:
+async def create_product(request: Request, decoders: Decoders, service: Service) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
-    read = await _read(request, CreateProduct)
-    product, created = await _service(request).register(read, await _facts(request, read))
+    read = await _read(request, decoders, service, CreateProduct)
+    product, created = await service.register(read, decoders)
     headers = {"Location": f"{PRODUCTS_PATH}/{public_id(product.id)}", **ignored_header(read.ignored_fields)}
     return _answer(product, 201 if created else 200, headers)
 
@@ -70,17 +68,17 @@ async def create_product(request: Request) -> Response:
     operation_id="listProducts",
     summary="The account's products, newest first",
     response_description="One page.",
-    responses={200: success(examples=document.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
+    responses={200: success(examples=openapi.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
 )
 async def list_products(
-    request: Request,
+    service: Service,
     limit: Annotated[int, Query(ge=1, le=100, description="Products on a page.")] = 50,
     cursor: Cursor = None,
     status: Annotated[Literal["active", "archived", "all"], Query(description="Which ones.")] = "active",
 ) -> ProductList:
     """Follow nextCursor until it is null."""
-    page = await _service(request).page(limit=limit, status=None if status == "all" else status, cursor=cursor)
-    return ProductList(products=[ProductBody.of(product) for product in page.products], next_cursor=page.next_cursor)
+    found, next_cursor = await service.page(limit=limit, status=status, cursor=cursor)
+    return ProductList(products=[ProductBody.of(product) for product in found], next_cursor=next_cursor)
 
 
 @router.get(
@@ -88,11 +86,11 @@ async def list_products(
     operation_id="getProduct",
     summary="One product, archived or not",
     response_description="The product.",
-    responses={200: success(examples=document.PRODUCTS), **refusals(*GATE, "product_not_found")},
+    responses={200: success(examples=openapi.PRODUCTS), **refusals(*GATE, "product_not_found")},
 )
-async def get_product(request: Request, productId: ProductId) -> ProductBody:
+async def get_product(service: Service, productId: ProductId) -> ProductBody:
     """Find it by the id that the service gave it."""
-    return ProductBody.of(await _service(request).find(productId))
+    return ProductBody.of(await service.find(productId))
 
 
 @router.patch(
@@ -102,18 +100,17 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
     response_description="The product as it is now.",
     response_model=ProductBody,
     responses={
-        200: success(sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS),
+        200: success(sometimes=["X-Ignored-Fields"], examples=openapi.PRODUCTS),
         **refusals(*REGISTRATION, "product_not_found", "external_id_taken"),
     },
-    openapi_extra=read_by_hand(UpdateProduct, examples=document.UPDATE_PRODUCTS),
+    openapi_extra=read_by_hand(UpdateProduct, examples=openapi.UPDATE_PRODUCTS),
 )
 @RoutePolicy(pictures=IN_PRODUCT)
-async def update_product(request: Request, productId: ProductId) -> Response:
+async def update_product(request: Request, decoders: Decoders, service: Service, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
-    read = await _read(request, UpdateProduct)
-    service = _service(request)
+    read = await _read(request, decoders, service, UpdateProduct)
     await service.find(productId)
-    product, _ = await service.register(read, await _facts(request, read), productId)
+    product, _ = await service.register(read, decoders, productId)
     return _answer(product, 200, ignored_header(read.ignored_fields))
 
 
@@ -125,26 +122,16 @@ async def update_product(request: Request, productId: ProductId) -> Response:
     response_description="It can no longer be tried on.",
     responses={204: success(), **refusals(*GATE, *SENDING, "product_not_found")},
 )
-async def archive_product(request: Request, productId: ProductId) -> None:
+async def archive_product(service: Service, productId: ProductId) -> None:
     """Hide it from try-ons; a PATCH with status active brings it back."""
-    await _service(request).archive(productId)
+    await service.archive(productId)
 
 
-def _service(request: Request) -> ProductService:
-    return ProductService(parts_of(request), owner_of(request).account_id)
-
-
-async def _read(request: Request, model: type[CreateProduct | UpdateProduct]) -> ReadProduct:
+async def _read(
+    request: Request, decoders: DecoderPool, service: ProductService, model: type[CreateProduct | UpdateProduct]
+) -> ReadProduct:
     check_media_type(request.headers)
-    decoders: DecoderPool = request.app.state.decoders
-    holder, body = owner_of(request).account_id, body_of(request)
-    return await decoders.in_thread(holder, read_body, body, model, parts_of(request).limits)
-
-
-async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
-    parts = parts_of(request)
-    holder = owner_of(request).account_id
-    return await inspect_pictures(read.pictures, parts.limits, request.app.state.decoders, holder)
+    return await decoders.in_thread(service.account_id, read_body, body_of(request), model, service.parts.limits)
 
 
 def _answer(product: Product, status: int, headers: dict[str, str]) -> JSONResponse:

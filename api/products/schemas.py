@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from api.json_body import WireModel
+from api.json_body import Answer, WireModel
 from api.tryon.schemas import AnyPicture
 from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
@@ -105,10 +104,8 @@ class UpdateProduct(OptionalFields):
     )
 
 
-class ProductBody(BaseModel):
+class ProductBody(Answer):
     """A registered garment; null for what is not set."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
 
     id: str = Field(description="What productId takes.", pattern=PUBLIC_ID_PATTERN)
     external_id: str | None
@@ -132,10 +129,8 @@ class ProductBody(BaseModel):
         return cls.model_validate({**columns, **own})
 
 
-class ProductList(BaseModel):
+class ProductList(Answer):
     """One page of products, newest first."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
 
     products: list[ProductBody]
     next_cursor: str | None = Field(description="For the next page; null on the last one.")

@@ -8,29 +8,31 @@ from __future__ import annotations
 import asyncio
 import uuid
 from dataclasses import dataclass
+from typing import Annotated
 
 import structlog
+from fastapi import Depends
 
 from api.cursor import cursor_after, read_cursor
 from api.json_body import PictureReader, ignored_fields, parse_body
-from api.parts import ApiParts
+from api.parts import ApiParts, Parts
 from api.products.schemas import CreateProduct, UpdateProduct
+from api.routes import AccountId
 from domain import products
 from domain.errors import CATALOGUE, Audience, TryOnError
 from domain.object_keys import product_upload_key, registration_prefix
 from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts
-from intake.pictures import Picture
+from intake.job import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import ObjectRef
+from workflows.contracts import BACK, FRONT, ObjectRef
 from workflows.products.contracts import CLEARABLE, PictureSource, ProductFields, RegisterProductInput
 
 log = structlog.get_logger(__name__)
 
-FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"
 
 CLEARED_BY = {column: column for column in CLEARABLE} | {"back": "garment_back_image_url"}
 """What a product need not have, and the field of the request that sets it."""
@@ -95,20 +97,12 @@ def read_product(product: CreateProduct | UpdateProduct, reader: PictureReader) 
     )
 
 
-@dataclass(frozen=True)
-class Page:
-    """One page of a list."""
-
-    products: list[Product]
-    next_cursor: str | None
-
-
 class ProductService:
     """The rules between the router and the parts, for one account."""
 
     def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
-        self._parts = parts
-        self._account_id = account_id
+        self.parts = parts
+        self.account_id = account_id
 
     async def find(self, product_id: str) -> Product:
         """A product, archived or not.
@@ -116,60 +110,56 @@ class ProductService:
         Raises:
             TryOnError: ``product_not_found`` for one that is unknown or another account's.
         """
-        identifier = products.parse_public_id(product_id)
-        product = None
+        read, identifier, found = self.parts.database.read, products.parse_public_id(product_id), None
         if identifier is not None:
-            product = await self._parts.database.read(
-                products.find_product, account_id=self._account_id, product_id=identifier
-            )
-        if product is None:
+            found = await read(products.find_product, account_id=self.account_id, product_id=identifier)
+        if found is None:
             raise TryOnError("product_not_found")
-        return product
+        return found
 
-    async def page(self, *, limit: int, status: str | None, cursor: str | None, search: str = "") -> Page:
-        """One page of products, newest first; ``status`` ``None`` for all, ``search`` as in `list_products`."""
+    async def page(
+        self, *, limit: int, status: str, cursor: str | None, search: str = ""
+    ) -> tuple[list[Product], str | None]:
+        """One page of products, newest first, and the cursor of the next one; ``status`` may be ``all``.
+
+        Raises:
+            TryOnError: ``field_invalid``: the cursor is none.
+        """
         after = None if cursor is None else read_cursor(cursor)
-        found = await self._parts.database.read(
+        found = await self.parts.database.read(
             products.list_products,
-            account_id=self._account_id,
+            account_id=self.account_id,
             limit=limit + 1,
-            status=status,
+            status=None if status == "all" else status,
             after=after,
             search=search,
         )
         shown = list(found[:limit])
-        return Page(shown, cursor_after(shown[-1]) if len(found) > limit else None)
+        return shown, cursor_after(shown[-1]) if len(found) > limit else None
 
     async def archive(self, product_id: str) -> None:
         """Hide a product from try-ons."""
         product = await self.find(product_id)
-        await self._parts.database.write(products.archive_product, account_id=self._account_id, product_id=product.id)
+        await self.parts.database.write(products.archive_product, account_id=self.account_id, product_id=product.id)
 
     async def bring_back(self, product_id: str) -> None:
         """Let a product that was archived be tried on again."""
         product = await self.find(product_id)
-        await self._parts.database.write(
+        await self.parts.database.write(
             products.change_product,
-            account_id=self._account_id,
+            account_id=self.account_id,
             product_id=product.id,
             values={"status": products.ACTIVE},
         )
 
     async def named(self, external_id: str) -> Product | None:
         """The product with this name of the caller's own, archived or not."""
-        return await self._parts.database.read(
-            products.find_named, account_id=self._account_id, external_id=external_id
-        )
+        return await self.parts.database.read(products.find_named, account_id=self.account_id, external_id=external_id)
 
     async def register(
-        self, read: ReadProduct, facts: dict[str, ImageFacts], product_id: str | None = None
+        self, read: ReadProduct, decoders: DecoderPool, product_id: str | None = None
     ) -> tuple[Product, bool]:
-        """Add a product, or change one, by a workflow that is waited for.
-
-        Args:
-            read: What it shall be.
-            facts: What its inline pictures are.
-            product_id: The one to change.
+        """Add a product, or change the one named, by a workflow that is waited for.
 
         Returns:
             The product, and whether it was added.
@@ -178,16 +168,17 @@ class ProductService:
             TryOnError: A picture was refused; ``external_id_taken``; ``storage_unavailable`` or ``busy``, which in
                 rare cases come after the row was saved.
         """
+        media_types = await inspect_pictures(read.pictures, self.parts.limits, decoders, self.account_id)
         registration_id = new_registration_id()
         try:
             registration = RegisterProductInput(
                 registration_id=registration_id,
-                account_id=str(self._account_id),
+                account_id=str(self.account_id),
                 product_id=product_id,
                 fields=read.fields,
                 clear=read.clear,
-                front=await self._source(registration_id, FRONT, read.front, facts),
-                back=await self._source(registration_id, BACK, read.back, facts),
+                front=await self._source(registration_id, FRONT, read.front, media_types),
+                back=await self._source(registration_id, BACK, read.back, media_types),
             )
         except BaseException:
             await self._forget(registration_id)
@@ -195,8 +186,8 @@ class ProductService:
         # A start without an answer may have begun a run, which cleans up after itself; if it has not, what was uploaded
         # is the daily sweep's. Deleted here, it could be the pictures of a product that was saved.
         try:
-            saved = await self._parts.temporal.register_product(
-                registration, seconds=self._parts.settings.api.product_timeout_seconds
+            saved = await self.parts.temporal.register_product(
+                registration, seconds=self.parts.settings.api.product_timeout_seconds
             )
         except TimeoutError:
             raise TryOnError("busy") from None
@@ -208,23 +199,31 @@ class ProductService:
         return await self.find(saved.product_id), saved.created
 
     async def _source(
-        self, registration_id: str, field: str, side: Picture | str | None, facts: dict[str, ImageFacts]
+        self, registration_id: str, field: str, side: Picture | str | None, media_types: dict[str, str]
     ) -> PictureSource | None:
         if side is None:
             return None
         if isinstance(side, str):
             return PictureSource(field=field, url=side)
-        data, content_type = side.data or b"", facts[field].content_type
-        key = product_upload_key(str(self._account_id), registration_id, field)
-        ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
-        await self._parts.store.put(key, data, content_type)
+        data, content_type = side.data or b"", media_types[field]
+        key = product_upload_key(str(self.account_id), registration_id, field)
+        ref = await asyncio.to_thread(ObjectRef.of, self.parts.store.bucket, key, data, content_type)
+        await self.parts.store.put(key, data, content_type)
         return PictureSource(field=field, stored=ref)
 
     async def _forget(self, registration_id: str) -> None:
         try:
-            await self._parts.store.delete_prefix(registration_prefix(str(self._account_id), registration_id))
+            await self.parts.store.delete_prefix(registration_prefix(str(self.account_id), registration_id))
         except ObjectStoreUnavailableError:
             log.warning("uploads of a refused product are left behind", registration_id=registration_id)
+
+
+async def _service(parts: Parts, account_id: AccountId) -> ProductService:
+    return ProductService(parts, account_id)
+
+
+Service = Annotated[ProductService, Depends(_service)]
+"""A route's argument: the products of the account that asks."""
 
 
 def refusal_named(code: str | None, field: str | None) -> TryOnError:

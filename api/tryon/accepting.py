@@ -34,38 +34,30 @@ from domain.tables import Job
 from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts
-from intake.job import SentGarment, new_job, request_deadline, resolve_products, workflow_input_of
-from intake.pictures import Picture, inspect_pictures
+from intake.job import (
+    Picture,
+    SentGarment,
+    inspect_pictures,
+    new_job,
+    request_deadline,
+    resolve_products,
+    workflow_input_of,
+)
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import GarmentHints, ObjectRef, RehearsalScript, TryOnInput
+from workflows.contracts import BACK, FRONT, GarmentHints, ObjectRef, RehearsalScript, TryOnInput
 
 log = structlog.get_logger(__name__)
 
 SLOW_SECONDS = 15
 """What a try-on on a busy service takes."""
 
-COMPLETED, SLOW = "test_completed", "test_slow"
-
-FAILED, REFUSED = "test_failed_", "test_refused_"
+COMPLETED, SLOW, FAILED, REFUSED = "test_completed", "test_slow", "test_failed_", "test_refused_"
+"""Fixed product ids; the last two go before a code."""
 
 REFUSALS = ("volume_exhausted", "trial_ended", "daily_cap_reached", "rate_limited", "internal", "storage_unavailable")
 """Answers to a POST that a client cannot bring about by sending something wrong."""
 
 RATE_LIMITED_SECONDS = 15
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """What is to happen.
-
-    Attributes:
-        script: What the workflow does.
-        refusal: What the POST is answered with instead, if it is to be refused.
-    """
-
-    script: RehearsalScript
-    refusal: TryOnError | None = None
 
 
 @cache
@@ -83,34 +75,30 @@ def rehearsal_product_ids() -> Mapping[str, str]:
     return ids
 
 
-def rehearsal_of(request: ReadRequest) -> Rehearsal:
-    """The outcome that the first fixed product id of the request asks for, or a plain completion."""
+def rehearsed_outcome(request: ReadRequest) -> str:
+    """The first fixed product id of a request; that of a completion where it names none."""
     known = rehearsal_product_ids()
-    for garment in request.garments:
-        product_id = garment.product_id
-        if product_id is not None and product_id in known:
-            return _rehearsal(product_id)
-    return Rehearsal(RehearsalScript())
+    return next((each.product_id for each in request.garments if each.product_id in known), None) or COMPLETED
 
 
-def _rehearsal(product_id: str) -> Rehearsal:
-    if product_id == SLOW:
-        return Rehearsal(RehearsalScript(delay_seconds=SLOW_SECONDS))
-    if product_id.startswith(FAILED):
-        return Rehearsal(RehearsalScript(error_code=product_id.removeprefix(FAILED)))
-    if product_id.startswith(REFUSED):
-        return Rehearsal(RehearsalScript(), _refusal(product_id.removeprefix(REFUSED)))
-    return Rehearsal(RehearsalScript())
+def _script_of(outcome: str) -> RehearsalScript:
+    if outcome == SLOW:
+        return RehearsalScript(delay_seconds=SLOW_SECONDS)
+    return RehearsalScript(error_code=outcome.removeprefix(FAILED) if outcome.startswith(FAILED) else None)
 
 
-def _refusal(code: str) -> TryOnError:
+def _refusal_in(outcome: str) -> TryOnError | None:
+    """What the POST is answered with, if it is to be refused."""
+    if not outcome.startswith(REFUSED):
+        return None
+    code = outcome.removeprefix(REFUSED)
     waits = {"daily_cap_reached": seconds_to_next_day(datetime.now(UTC)), "rate_limited": RATE_LIMITED_SECONDS}
     return TryOnError(code, retry_after=waits.get(code))
 
 
 TryOnRequest: TypeAlias = SingleRequest | ComboRequest
 
-PERSON, FRONT, BACK = "customerPhotoBase64", "garmentImageUrl", "garmentBackImageUrl"
+PERSON = "customerPhotoBase64"
 
 
 @dataclass(frozen=True)
@@ -188,6 +176,37 @@ class AcceptedJob:
     replayed: bool = False
 
 
+@dataclass(frozen=True)
+class RequestKey:
+    """What tells a repeated request from a new one.
+
+    Attributes:
+        text: The client's `Idempotency-Key`.
+        fingerprint: 64 hexadecimal digits over path and body, and whether a live or a test key sent them.
+    """
+
+    text: str
+    fingerprint: str
+
+    @classmethod
+    def read(cls, header: str | None, mode: str, path: str, body: bytes) -> RequestKey | None:
+        """From the header, with or without the quotes that structured fields put around a string.
+
+        Raises:
+            TryOnError: ``idempotency_key_invalid``.
+        """
+        if header is None:
+            return None
+        text = header.strip()
+        if len(text) >= 2 and text[0] == text[-1] == '"':
+            text = text[1:-1]
+        if not 1 <= len(text) <= idempotency.LONGEST_KEY or not (text.isascii() and text.isprintable()):
+            raise TryOnError("idempotency_key_invalid")
+        digest = hashlib.sha256(f"{mode} {path}\n".encode())
+        digest.update(body)
+        return cls(text, digest.hexdigest())
+
+
 class JobAcceptor:
     """The way of one POST from its fields to its job."""
 
@@ -229,20 +248,23 @@ class JobAcceptor:
             await self._parts.database.write(jobs.mark_started, job_id=accepted.job_id)
 
     async def _accept(self, requester: Requester, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
-        rehearsal = rehearsal_of(request) if requester.test else None
-        garments = await self._resolve(requester, request)
-        facts = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
-        if rehearsal is None:
+        outcome = rehearsed_outcome(request) if requester.test else None
+        stand_ins = rehearsal_product_ids() if requester.test else ()
+        garments = await self._parts.database.read(
+            resolve_products, requester.account_id, request.garments, stand_ins=stand_ins
+        )
+        media_types = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
+        if outcome is None:
             # Refuse what could not be paid for before pictures are uploaded; the transaction decides.
             await self._parts.database.read(
                 quota.check, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC)
             )
-        elif rehearsal.refusal is not None:
-            raise rehearsal.refusal
+        elif (refusal := _refusal_in(outcome)) is not None:
+            raise refusal
         job_id = uuid.uuid4()
         refused = True
         try:
-            uploads = await self._store_inputs(job_id, request.pictures, facts)
+            uploads = await self._store_inputs(job_id, request.pictures, media_types)
             new = new_job(
                 job_id=job_id,
                 account_id=requester.account_id,
@@ -251,7 +273,7 @@ class JobAcceptor:
                 garments=garments,
                 uploads=uploads,
                 deadline=request_deadline(garments, self._parts.settings.jobs),
-                rehearsal=rehearsal.script if rehearsal else None,
+                rehearsal=None if outcome is None else _script_of(outcome),
                 claim=claim,
             )
 
@@ -270,17 +292,11 @@ class JobAcceptor:
             raise
         return AcceptedJob(job_id, started=await self._start(workflow_input_of(job)))
 
-    async def _resolve(self, requester: Requester, request: ReadRequest) -> list[SentGarment]:
-        stand_ins = rehearsal_product_ids() if requester.test else ()
-        return await self._parts.database.read(
-            resolve_products, requester.account_id, request.garments, stand_ins=stand_ins
-        )
-
     async def _store_inputs(
-        self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]
+        self, job_id: uuid.UUID, pictures: list[Picture], media_types: dict[str, str]
     ) -> dict[str, ObjectRef]:
         async def store(position: int, picture: Picture) -> tuple[str, ObjectRef]:
-            data, content_type = picture.data or b"", facts[picture.field].content_type
+            data, content_type = picture.data or b"", media_types[picture.field]
             key = input_key(str(job_id), str(position))
             ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
             await self._parts.store.put(key, data, content_type)
@@ -307,34 +323,3 @@ class JobAcceptor:
             log.warning("start is left to the relay", job_id=job_input.job_id, reason=str(error)[:200])
             return False
         return True
-
-
-@dataclass(frozen=True)
-class RequestKey:
-    """What tells a repeated request from a new one.
-
-    Attributes:
-        text: The client's `Idempotency-Key`.
-        fingerprint: 64 hexadecimal digits over path and body, and whether a live or a test key sent them.
-    """
-
-    text: str
-    fingerprint: str
-
-    @classmethod
-    def read(cls, header: str | None, mode: str, path: str, body: bytes) -> RequestKey | None:
-        """From the header, with or without the quotes that structured fields put around a string.
-
-        Raises:
-            TryOnError: ``idempotency_key_invalid``.
-        """
-        if header is None:
-            return None
-        text = header.strip()
-        if len(text) >= 2 and text[0] == text[-1] == '"':
-            text = text[1:-1]
-        if not 1 <= len(text) <= idempotency.LONGEST_KEY or not (text.isascii() and text.isprintable()):
-            raise TryOnError("idempotency_key_invalid")
-        digest = hashlib.sha256(f"{mode} {path}\n".encode())
-        digest.update(body)
-        return cls(text, digest.hexdigest())

@@ -8,11 +8,14 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import structlog
+from fastapi import Depends
 from sqlalchemy.orm import Session
 
-from api.parts import ApiParts
+from api.parts import ApiParts, Parts
+from api.routes import AccountId
 from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
@@ -22,21 +25,12 @@ from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
-
 _WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class JobState:
-    """What a poll tells.
-
-    Attributes:
-        status: ``processing``, ``completed`` or ``failed``.
-        picture: The result's JPEG, when completed.
-        generation_ms: From acceptance to completion, when completed.
-        error: A sentence for an end user, when failed.
-        error_code: Its code in the catalogue, when failed.
-    """
+    """What a poll tells: of a completed job its JPEG and its time, of a failed one a sentence and its code."""
 
     status: str
     picture: bytes = b""
@@ -147,3 +141,11 @@ class AccountJobs:
 
     async def _forget_inputs(self, job_id: uuid.UUID) -> None:
         await self._parts.store.delete_prefix(job_prefix(str(job_id)))
+
+
+async def _own_jobs(parts: Parts, account_id: AccountId) -> AccountJobs:
+    return AccountJobs(parts, account_id)
+
+
+OwnJobs = Annotated[AccountJobs, Depends(_own_jobs)]
+"""A route's argument: the jobs of the account that asks."""

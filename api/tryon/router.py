@@ -8,28 +8,16 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
+from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import document
-from api.openapi.document import (
-    GATE,
-    IDEMPOTENCY,
-    JSON_BODY,
-    PICTURES,
-    PREFER,
-    SENDING,
-    VOLUME,
-    Answers,
-    read_by_hand,
-    refusals,
-    success,
-)
-from api.openapi.document import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
-from api.parts import parts_of
-from api.routes import RoutePolicy, owner_of
-from api.tryon.accepting import JobAcceptor, Requester, RequestKey, read_request
-from api.tryon.polling import AccountJobs, JobState, wait_preferred
+from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
+from api.parts import ApiParts, Decoders, Parts
+from api.routes import Owner, RoutePolicy
+from api.tryon.accepting import JobAcceptor, ReadRequest, Requester, RequestKey, TryOnRequest, read_request
+from api.tryon.polling import JobState, OwnJobs, wait_preferred
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
+from domain.access.keys import KeyOwner
 from domain.jobs import jobs
 from imaging.data_uri import encode_data_uri_bytes
 from imaging.decoder_pool import DecoderPool
@@ -41,33 +29,41 @@ RETRY_AFTER_SECONDS = 2
 
 IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 
-ANSWERS_TO_A_START: Answers = {
-    202: success(
-        always=["Location"],
-        sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
-        examples=document.ACCEPTED,
-        links={
-            "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
-            "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
-        },
-    ),
-    **refusals(*GATE, *JSON_BODY, *IDEMPOTENCY, "product_not_found", *PICTURES, *VOLUME),
+START: dict[str, Any] = {
+    "status_code": 202,
+    "response_description": "Accepted; poll the job.",
+    "response_model": Accepted,
+    "responses": {
+        202: success(
+            always=["Location"],
+            sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
+            examples=openapi.ACCEPTED,
+            links={
+                "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+                "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+            },
+        ),
+        **refusals(*GATE, *JSON_BODY, *openapi.IDEMPOTENCY, "product_not_found", *PICTURES, *openapi.VOLUME),
+    },
 }
+"""What both ways to start a job say of themselves."""
 
 router = APIRouter(tags=["try-on"])
 
 
-async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -> JSONResponse:
-    parts = parts_of(request)
-    decoders: DecoderPool = request.app.state.decoders
-    owner = owner_of(request)
+async def _accept(
+    request: Request, parts: ApiParts, decoders: DecoderPool, owner: KeyOwner, model: type[TryOnRequest]
+) -> JSONResponse:
     check_media_type(request.headers)
-    body, sent_key = body_of(request), request.headers.get(IDEMPOTENCY_KEY)
-    read = await decoders.in_thread(owner.account_id, read_request, body, model, parts.limits)
-    key = await decoders.in_thread(owner.account_id, RequestKey.read, sent_key, owner.mode, request.scope["path"], body)
+    body, sent_key, path = body_of(request), request.headers.get(IDEMPOTENCY_KEY), request.scope["path"]
+
+    def read() -> tuple[ReadRequest, RequestKey | None]:
+        return read_request(body, model, parts.limits), RequestKey.read(sent_key, owner.mode, path, body)
+
+    asked, key = await decoders.in_thread(owner.account_id, read)
     acceptor = JobAcceptor(parts, decoders)
-    accepted = await acceptor.accept(Requester.by_key(owner), read, key)
-    headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(read.ignored_fields)}
+    accepted = await acceptor.accept(Requester.by_key(owner), asked, key)
+    headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(asked.ignored_fields)}
     if accepted.replayed:
         headers[IDEMPOTENT_REPLAYED] = "true"
     answer = {"jobId": str(accepted.job_id), "status": jobs.PROCESSING}
@@ -78,32 +74,26 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     SINGLE_PATH,
     operation_id="createTryOn",
     summary="Start a try-on with one garment",
-    status_code=202,
-    response_description="Accepted; poll the job.",
-    response_model=Accepted,
-    responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(SingleRequest, examples=document.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
+    **START,
 )
 @RoutePolicy(rate="requests", pictures=IN_SINGLE)
-async def create_tryon(request: Request) -> Response:
+async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
-    return await _accept(request, SingleRequest)
+    return await _accept(request, parts, decoders, owner, SingleRequest)
 
 
 @router.post(
     COMBO_PATH,
     operation_id="createComboTryOn",
     summary="Start a try-on with two to four garments",
-    status_code=202,
-    response_description="Accepted; poll the job.",
-    response_model=Accepted,
-    responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(ComboRequest, examples=document.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
+    **START,
 )
 @RoutePolicy(rate="requests", pictures=IN_COMBO)
-async def create_combo(request: Request) -> Response:
+async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
-    return await _accept(request, ComboRequest)
+    return await _accept(request, parts, decoders, owner, ComboRequest)
 
 
 @router.get(
@@ -113,21 +103,20 @@ async def create_combo(request: Request) -> Response:
     response_model=Poll,
     response_description="How the job stands.",
     responses={
-        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=document.POLLS),
+        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=openapi.POLLS),
         **refusals(*GATE, "job_not_found"),
     },
-    openapi_extra=read_by_hand(headers=[PREFER]),
+    openapi_extra=read_by_hand(headers=[openapi.PREFER]),
 )
 @RoutePolicy(rate="requests")
-async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
+async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """Poll every 2 to 3 seconds until the status is completed or failed.
 
     Or send `Prefer: wait=30` and be answered when the job ends, or after that many seconds, for the price of one
     request.
     """
-    parts = parts_of(request)
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
-    state = await AccountJobs(parts, owner_of(request).account_id).state(jobId, wait)
+    state = await own.state(jobId, wait)
     headers = {"Preference-Applied": f"wait={wait}"} if wait else {}
     if state.status == jobs.COMPLETED:
         return Response(completed_body(state), media_type="application/json", headers=headers)
@@ -146,10 +135,9 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
     response_description="Erased; polls are 404 from now on.",
     responses={204: success(), **refusals(*GATE, *SENDING, "job_not_found")},
 )
-async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
+async def erase_tryon(own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
-    parts = parts_of(request)
-    await AccountJobs(parts, owner_of(request).account_id).delete(jobId)
+    await own.delete(jobId)
     return Response(status_code=204)
 
 

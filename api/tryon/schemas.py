@@ -8,9 +8,7 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationInfo,
     WithJsonSchema,
@@ -18,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from api.json_body import WireModel
+from api.json_body import Answer, WireModel
 from engines.hints import CategoryName, GarmentHints
 from imaging.data_uri import is_data_uri
 from workflows.contracts import MAX_GARMENTS
@@ -109,16 +107,10 @@ class ComboRequest(WireModel):
         return [(f"garments[{index}].", garment) for index, garment in enumerate(self.garments)]
 
 
-class Answer(BaseModel):
-    """These fields and no others."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class Accepted(Answer):
     """The job was accepted; poll it."""
 
-    jobId: UUID  # noqa: N815  # the contract's own spelling
+    job_id: UUID
     status: Literal["processing"]
 
 
@@ -132,12 +124,12 @@ class Completed(Answer):
     """The picture."""
 
     status: Literal["completed"]
-    resultImageBase64: str = Field(  # noqa: N815  # likewise
-        description="A data: URI, data:image/jpeg;base64,…", pattern="^data:image/jpeg;base64,"
+    result_image_base64: str = Field(
+        alias="resultImageBase64",
+        description="A data: URI, data:image/jpeg;base64,…",
+        pattern="^data:image/jpeg;base64,",
     )
-    generationTimeMs: float = Field(  # noqa: N815  # likewise
-        description="From acceptance to completion, in milliseconds.", ge=0
-    )
+    generation_time_ms: float = Field(description="From acceptance to completion, in milliseconds.", ge=0)
 
 
 class Failed(Answer):

@@ -22,7 +22,7 @@ from bench.peers.contestants import Peer, Service
 from bench.peers.measure import QUICK, Customers, Sizes, resilience, speed, speed_of_waiting
 from bench.service.attack import job_done
 from bench.service.usual import OWNER
-from imaging.data_uri import encode_data_uri
+from imaging.data_uri import encode_data_uri_bytes
 
 OUT = Path("out/bench-peers.json")
 
@@ -84,7 +84,7 @@ def sample_photo() -> bytes:
 
 def over_http(peer: Service, photo: bytes, sizes: Sizes) -> list[Figure]:
     """The service as its callers meet it: a test key's POST and held poll. Such a job is not billed."""
-    body = json.dumps({"customerPhotoBase64": encode_data_uri(photo), "productId": "test_completed"})
+    body = json.dumps({"customerPhotoBase64": encode_data_uri_bytes(photo).decode(), "productId": "test_completed"})
     with peer.bench.caller(OWNER, test=True) as client:
 
         def complete_job(_engine_seconds: int) -> float:

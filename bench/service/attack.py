@@ -20,8 +20,8 @@ from PIL import Image
 
 from bench.figures import Figure
 from bench.service.photos import portrait_body
-from imaging.data_uri import encode_data_uri
-from imaging.work import MOST_SCANS
+from imaging.data_uri import encode_data_uri_bytes
+from imaging.opening import MOST_SCANS
 
 SIDE = 7000
 """49 megapixels: nearly the most that a picture may have."""
@@ -87,7 +87,7 @@ def _figures(when: str, felt: Felt) -> list[Figure]:
 
 @contextmanager
 def _attack(client: httpx.Client, scans: int) -> Iterator[Sent]:
-    bomb = encode_data_uri(costly_jpeg(scans))
+    bomb = encode_data_uri_bytes(costly_jpeg(scans)).decode()
     garment = {"garmentImageUrl": bomb, "garmentBackImageUrl": bomb, "category": "upper_body"}
     body = json.dumps({"customerPhotoBase64": bomb, "garments": [garment] * 4})
     over, left, lock, sent = threading.Event(), iter(range(MOST_COMBOS)), threading.Lock(), Sent()

@@ -8,14 +8,14 @@ import numpy as np
 from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, pixels_of
-from imaging.data_uri import encode_data_uri
+from imaging.data_uri import encode_data_uri_bytes
 
 
 def jpeg_uri(image: Image.Image, quality: int = 92) -> str:
     """A JPEG as the API takes it."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality)
-    return encode_data_uri(buffer.getvalue())
+    return encode_data_uri_bytes(buffer.getvalue()).decode()
 
 
 def grainy_photo_uri(width: int, least_bytes: int) -> str:

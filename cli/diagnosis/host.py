@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from api.dashboard.authentication.outbox import is_own
-from api.payments.choice import open_provider
+from api.dashboard.outbox import is_own
+from api.payments import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject, counted
 from runtime.concern import SettingsError
 from runtime.embedded.record import has_secrets, is_private

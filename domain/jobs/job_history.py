@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
-from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
+from domain.jobs.jobs import COMPLETED, FAILED, IS_OPEN, PROCESSING
 from domain.products import parse_public_id, public_id
 from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Place, Product, beyond
 
@@ -250,7 +250,7 @@ def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -
 def newest_open_of_owner(session: Session, *, account_id: uuid.UUID) -> uuid.UUID | None:
     """The newest job in progress that the owner started without a key and no backfill did, if there is one."""
     of_backfill = select(BackfillItem.job_id).where(BackfillItem.account_id == account_id)
-    own = (Job.account_id == account_id, Job.status == PROCESSING, Job.api_key_id.is_(None))
+    own = (Job.account_id == account_id, IS_OPEN, Job.api_key_id.is_(None))
     query = select(Job.id).where(*own, Job.id.not_in(of_backfill))
     return session.scalar(query.order_by(Job.created_at.desc()).limit(1))
 

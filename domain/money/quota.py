@@ -44,13 +44,18 @@ def lock_account(session: Session, *, account_id: uuid.UUID) -> Account:
 
 
 def spendable(session: Session, *, account_id: uuid.UUID, now: datetime) -> Sequence[Allowance]:
-    """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first."""
+    """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first.
+
+    Packs that are used up are left out: an account may have bought hundreds.
+    """
+    is_left = Allowance.reserved + Allowance.settled < Allowance.generations
     return session.scalars(
         select(Allowance)
         .where(
             Allowance.account_id == account_id,
             Allowance.starts_at <= now + CLOCK_SKEW,
             or_(Allowance.ends_at.is_(None), Allowance.ends_at > now),
+            or_(Allowance.source != TOPUP, is_left),
         )
         .order_by(case((Allowance.source == TOPUP, 1), else_=0), Allowance.starts_at, Allowance.id)
     ).all()

@@ -19,12 +19,12 @@ import signal
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 import structlog
+from pydantic import TypeAdapter, ValidationError
 
 LOCK_FILE = "up.lock"  # stays in the folder; what counts is who holds it
 
@@ -32,14 +32,14 @@ log = structlog.get_logger(__name__)
 
 
 class FolderInUseError(Exception):
-    """Somebody else is at work in the data folder."""
+    """Another process uses the data folder."""
 
 
 @contextmanager
 def sole_use(data_dir: Path) -> Iterator[None]:
     """Hold the data folder for the length of a block; the kernel lets go of it if this process is killed.
 
-    What is in it is taken from every other user first: an older version, or another program, may have left it open.
+    Its files are made private first: an older version, or another program, may have left them open to other users.
 
     Raises:
         FolderInUseError: Another process holds it.
@@ -62,17 +62,17 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def is_private(folder: Path) -> bool:
-    """Whether users other than its owner are kept out of a folder, and so of everything in it."""
+    """Whether only its owner can enter a folder."""
     return not folder.stat().st_mode & OTHERS
 
 
 def make_private(folder: Path) -> list[Path]:
-    """Take a folder, and everything in it, from everybody but the owner, whose own rights stay as they are.
+    """Remove all rights of other users from a folder and everything in it; the owner's rights stay.
 
-    The folder alone would do; what is in it may be copied or moved. Links are not followed.
+    The folder alone would do, but its content may be copied or moved. Links are not followed.
 
     Returns:
-        What could not be taken: it belongs to another user.
+        Paths that belong to another user, and so could not be changed.
     """
     left = []
     for path in itertools.chain([folder], folder.rglob("*")):
@@ -113,7 +113,7 @@ class ProcessIdentity:
 
 @dataclass(frozen=True)
 class Endings:
-    """How often a process of the stack ended by itself since the stack came up, and how the last time."""
+    """How often a process ended by itself since the stack came up, and its last exit code."""
 
     count: int
     exit_code: int
@@ -126,8 +126,8 @@ class StackRecord:
     Attributes:
         supervisor: Who runs it.
         children: Its processes that run, by name.
-        addresses: What a person wants to open, by name.
-        endings: Those of its processes that have ended by themselves.
+        addresses: Addresses that a person may want to open, by name.
+        endings: How processes ended by themselves, by name.
     """
 
     supervisor: ProcessIdentity
@@ -139,18 +139,12 @@ class StackRecord:
     def read(cls, data_dir: Path) -> StackRecord | None:
         """The record in this folder, if there is one that can be read."""
         try:
-            raw: dict[str, Any] = json.loads((data_dir / RECORD_FILE).read_text())
-            return cls(
-                ProcessIdentity(**raw["supervisor"]),
-                {name: ProcessIdentity(**identity) for name, identity in raw["children"].items()},
-                raw["addresses"],
-                {name: Endings(**endings) for name, endings in raw.get("endings", {}).items()},
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return TypeAdapter(cls).validate_json((data_dir / RECORD_FILE).read_bytes())
+        except (OSError, ValidationError):
             return None
 
     def write(self, data_dir: Path) -> None:
-        write_privately(data_dir / RECORD_FILE, json.dumps(asdict(self), indent=2))
+        write_privately(data_dir / RECORD_FILE, TypeAdapter(StackRecord).dump_json(self, indent=2).decode())
 
     @staticmethod
     def remove(data_dir: Path) -> None:
@@ -201,7 +195,7 @@ STOP_SECONDS = 10.0  # how long leftovers may take to end before they are killed
 
 
 def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
-    """End what a supervisor that is dead has left behind; the caller has sole use of the folder.
+    """End the processes that a dead supervisor left behind; the caller has sole use of the folder.
 
     Returns:
         The names of the processes.

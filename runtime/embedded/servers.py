@@ -109,8 +109,8 @@ def temporal_command(
     The server polls its history queues 20 times a second by default, which adds 50 ms to every step of every job;
     these limits take that away. The write-ahead log doubles its throughput.
 
-    Its HTTP API, which nobody here uses, would start and end runs for any web page in a browser on this machine: it
-    takes a plain form post from anywhere. So it knows no name that a request could come under.
+    Its HTTP API is not used here, and would start and end runs for any web page in a browser on this machine: it takes
+    a plain form post from anywhere. So it gets an empty list of allowed hosts.
     """
     dynamic = [f"history.{queue}ProcessorMaxPollRPS=2000" for queue in ("transfer", "timer", "visibility")]
     dynamic += ["matching.enableFairness=true", "frontend.httpAllowedHosts=[]"]
@@ -129,7 +129,7 @@ LEAST_FREE_SHARE = 0.01
 """SeaweedFS makes its volumes read-only below this share of the disk; ``weed mini`` takes no other."""
 
 ENOUGH_AGAIN_SHARE = 0.015
-"""A little above, so that a disk on the brink does not have the store started again and again."""
+"""A little above, so that the store is not restarted again and again at the limit."""
 
 GIB = 1 << 30
 
@@ -154,9 +154,9 @@ def check_room(folder: Path) -> None:
 
 
 class RoomRegained:
-    """Tells, once, that there is room again where there was too little.
+    """Tells, once, that a disk that was full has room again.
 
-    SeaweedFS looks at the disk once a minute and takes nothing until then; started anew it looks at once.
+    SeaweedFS checks the disk once a minute and takes nothing until then; restarted, it checks at once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -164,7 +164,7 @@ class RoomRegained:
         self._was_short = False
 
     def __call__(self) -> bool:
-        """Look; asked often, it is as quick as one call of the system."""
+        """Whether there is room again since the last call; takes one system call."""
         usage = shutil.disk_usage(self._folder)
         share = usage.free / usage.total
         if share < LEAST_FREE_SHARE:
@@ -186,10 +186,10 @@ CLOSED_OFFSETS = tuple(offset for offset in WEED_OFFSETS if offset != WEED_PORTS
 """All but S3 itself, where requests are signed."""
 
 WEED_VOLUMES = 10_000
-"""More than a disk holds, so that room on the disk is what counts.
+"""More than a disk holds, so that only the room on the disk counts.
 
-By itself SeaweedFS counts at its start how many volumes of full length (up to 1 GB) would still fit. The bucket takes
-seven at once; where few are left its own log gets none, and then it does not end when asked to.
+By default SeaweedFS counts at its start how many volumes of full length (up to 1 GB) would still fit. The bucket takes
+seven at once; where few are left its own log gets none, and then it does not stop when asked to.
 """
 
 OBJECTS, CREDENTIALS, TLS = "objects", "s3.json", "store-tls"
@@ -204,9 +204,9 @@ TLS_ALERT = b"\x15"
 
 
 def prepare_weed(data_dir: Path, *, s3_port: int, access_key: str, secret_key: str) -> list[str]:
-    """Write what SeaweedFS needs to know, for its owner's eyes alone.
+    """Write SeaweedFS's configuration, readable by its owner alone.
 
-    Objects go below the data folder, and those of an earlier start are found again. Its one identity may do everything.
+    Objects lie below the data folder, and are found again at the next start. Its one identity may do everything.
 
     Returns:
         The command that runs it in one process, bound to loopback, with its usage reports switched off.
@@ -242,8 +242,8 @@ def prepare_weed(data_dir: Path, *, s3_port: int, access_key: str, secret_key: s
 
 
 def _new_certificate() -> tuple[str, str]:
-    """A certificate that is its own authority, for both ends of every connection, and its key, as PEM."""
-    # Here, for whoever only asks how the store is makes none.
+    """A self-signed certificate for both ends of every connection, and its key, as PEM."""
+    # Here, since commands that only ask for the store's state need none.
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -289,11 +289,11 @@ def _security(certificate: Path, key: Path) -> str:
 
 
 class VolumesMissingError(Exception):
-    """SeaweedFS answers, and has nowhere to put an object yet."""
+    """SeaweedFS answers, but has no volume for objects yet."""
 
 
 class StoreOpenError(Exception):
-    """SeaweedFS answers somebody who has neither key nor certificate."""
+    """SeaweedFS answers a client that has neither key nor certificate."""
 
 
 async def check_weed(data_dir: Path, s3_port: int) -> None:
@@ -325,7 +325,7 @@ async def check_weed(data_dir: Path, s3_port: int) -> None:
 
 
 async def _answers(port: int, context: ssl.SSLContext | None) -> bool:
-    """Whether a server has a word for a client that shows no certificate, beyond refusing it."""
+    """Whether a server answers a client that shows no certificate with anything but a refusal."""
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=context)

@@ -1,4 +1,4 @@
-"""The processes of a stack: started, asked whether they are ready, kept running and stopped in their own time.
+"""The processes of a stack: started, checked for readiness, restarted when they end, and stopped in order.
 
 Their log files are kept from filling the disk.
 """
@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -29,10 +30,10 @@ EARLIER = ".1"  # ending of the one earlier file that is kept
 
 
 def bound_log(log_file: Path, longest: int = LONGEST_LOG_BYTES) -> bool:
-    """Put a log that has grown too long aside, over the one that was put aside before.
+    """Rotate a log that has grown too long; one earlier file is kept.
 
-    Its writer keeps it open and goes on at the end of the file, wherever that is, so the file is copied and then
-    emptied; what is written between the two is lost. A full disk takes no copy: then it is emptied all the same.
+    Its writer keeps it open and appends, so the file is copied and then truncated; lines written between the two are
+    lost. If the disk is too full for a copy, it is truncated anyway.
 
     Returns:
         Whether it was too long.
@@ -58,16 +59,16 @@ PR_SET_PDEATHSIG = 1  # Linux: the kernel sends a signal to the child when its p
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """What to run.
+    """A process to run.
 
     Attributes:
         name: Name of the process and of its log file.
         command: Program and arguments.
-        ready: Takes the process id; returns once the process does its work, raises while it does not.
+        ready: Takes the process id; returns if the process does its work, else raises.
         environment: Its whole environment.
         stop_seconds: How long it may take to drain before it is killed.
-        stops_last: Others need it while they drain.
-        wants_restart: Asked often; whether it would do its work only when started anew.
+        stops_last: Whether others need it while they drain.
+        wants_restart: Called often; whether the process needs a restart to do its work.
     """
 
     name: str
@@ -79,14 +80,11 @@ class ChildSpec:
     wants_restart: Callable[[], bool] = lambda: False
 
 
-def _dying_with(parent: int) -> Callable[[], None]:
-    def ask_the_kernel() -> None:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # it died before the kernel was asked
-                os._exit(1)
-
-    return ask_the_kernel
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died before the kernel was asked
+            os._exit(1)
 
 
 class Child:
@@ -117,7 +115,7 @@ class Child:
         return self._process.returncode
 
     def start(self) -> None:
-        """Start it in a session of its own, so that Ctrl-C in the terminal reaches only the one who stops in order.
+        """Start it in its own session, so that Ctrl-C in the terminal reaches only the supervisor.
 
         Raises:
             OSError: There is no such program, or no memory or process to spare.
@@ -132,7 +130,7 @@ class Child:
                 stderr=log,
                 env=dict(self.spec.environment),
                 start_new_session=True,
-                preexec_fn=_dying_with(os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
+                preexec_fn=partial(_die_with, os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
             )
         self._offspring_ended = False
 
@@ -157,7 +155,7 @@ class Child:
         raise ChildFailedError(self.spec.name, f"not ready after {seconds:.0f} s ({reason[:200]})", self.log_file)
 
     async def stop(self, seconds: float | None = None) -> None:
-        """Ask it to end, wait for as long as it may take or for ``seconds``, then kill."""
+        """Terminate it, wait for ``seconds`` or as long as its spec allows, then kill."""
         process = self._process
         if process is None:
             return
@@ -171,9 +169,9 @@ class Child:
             self._end_offspring(process.pid)
 
     def _end_offspring(self, group: int) -> None:
-        """Kill what the process has started itself and, being dead, can no longer stop.
+        """Kill the children of the process, once, as soon as its end is seen.
 
-        Once, as soon as its end is seen: the id is free from then on, and some time later it is a stranger's.
+        From then on the id of its group may be used again.
         """
         if not self._offspring_ended:
             self._offspring_ended = True
@@ -190,13 +188,13 @@ class ChildFailedError(Exception):
 
 WATCH_SECONDS = 0.5
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0  # before a child that ended is started again; doubled every time
-STEADY_SECONDS = 30.0  # a child that lived this long is well: when it ends, its first pause is the shortest again
+STEADY_SECONDS = 30.0  # a child that ran for so long is restarted after the shortest pause again
 RESTART_SECONDS = 3.0
-"""For a child that does not do its work to end by itself. SeaweedFS never does once its disk was full: it waits to
+"""How long a child that needs a restart may take to stop. SeaweedFS never stops once its disk was full: it waits to
 write a log of its own into the volumes that it closed."""
 
 LOG_SECONDS = 10.0  # how often the length of the logs is looked at
-UP_LOG = "up.log"  # what a supervisor without a terminal says
+UP_LOG = "up.log"  # the output of a supervisor without a terminal
 
 OnChange = Callable[[dict[str, ProcessIdentity], dict[str, Endings]], None]
 
@@ -214,7 +212,7 @@ class Supervisor:
     ) -> None:
         """Prepare an empty stack.
 
-        Whenever a child was started or has ended by itself, ``on_change`` is told which run and how often each ended.
+        When a child was started or has ended by itself, ``on_change`` gets the running ones and how the others ended.
         """
         self._log_folder = log_folder
         self._on_change = on_change
@@ -232,7 +230,7 @@ class Supervisor:
         return child
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Start children again that end by themselves, each in its own time, until ``stop`` is set."""
+        """Restart children that end by themselves, each with its own pauses, until ``stop`` is set."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._bound_logs(stop))
             for child in self._children:
@@ -298,7 +296,7 @@ class Supervisor:
         try:
             self._on_change(running, dict(self._endings))
         except OSError as error:
-            # A full disk must not end the watch: the record is for people and for a supervisor that comes after.
+            # A full disk must not end the watch: the record is only for people and for the next supervisor.
             log.warning("the record of the stack cannot be written", reason=str(error))
 
 

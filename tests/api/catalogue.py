@@ -18,7 +18,7 @@ from imaging.remote import RemoteImageFetcher
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.pictures import data_uri, encoded
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 
 PRODUCTS = "/api/v1/products"
 SHOP = "https://shop.example/"

@@ -16,7 +16,7 @@ from temporalio.client import Client
 
 from api.app import create_app
 from api.parts import ApiParts
-from api.payments.choice import open_provider
+from api.payments import open_provider
 from api.rate_limit import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester

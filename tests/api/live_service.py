@@ -18,7 +18,7 @@ import uvicorn
 
 from api.app import create_app
 from api.parts import ApiParts
-from api.payments.choice import open_provider
+from api.payments import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
@@ -31,7 +31,7 @@ from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded
 from tests.rates import generous_rates
 from tests.servers.temporal import running_temporal
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 
 START_SECONDS, STOP_SECONDS = 60, 60
 PEPPER = "a pepper for the live service, longer than thirty-two characters"

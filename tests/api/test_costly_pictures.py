@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from imaging import decoder_pool
-from imaging.work import MOST_SCANS
+from imaging.opening import MOST_SCANS
 from runtime.settings import ImageSettings, Settings
 from tests.api.conftest import Api, OpenApi, combo, single
 from tests.imaging.bombs import jpeg_of_scans

@@ -8,8 +8,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
-from api import early_answer
-from api.early_answer import CLOSE, Incoming, answer_early
+from api import body_limit
+from api.body_limit import CLOSE, Incoming, answer_early
 
 
 async def happenings(*messages: Message) -> list[str]:
@@ -42,12 +42,12 @@ async def test_a_client_that_hangs_up_is_not_waited_for() -> None:
 
 
 async def test_a_client_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early_answer, "SILENCE_SECONDS", 0.01)
+    monkeypatch.setattr(body_limit, "SILENCE_SECONDS", 0.01)
     assert await happenings(part(more=True)) == [">", ">", "<", "<", "> end"]
 
 
 async def test_a_client_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early_answer, "LINGER_SECONDS", 0.0)
+    monkeypatch.setattr(body_limit, "LINGER_SECONDS", 0.0)
     assert await happenings(part(more=True), part(more=True)) == [">", ">", "> end"]
 
 

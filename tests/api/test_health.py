@@ -85,7 +85,7 @@ async def test_a_store_that_is_stopped_holds_no_thread_of_the_check(api: Api) ->
         readiness = Readiness(replace(api.parts, store=store))
         began = time.monotonic()
         standing = await readiness.standing()
-        assert standing.objectStore.startswith("unreachable")
+        assert standing.object_store.startswith("unreachable")
         assert time.monotonic() - began < health.PROBE_SECONDS + 2
         assert await every_thread_is_free(store)
 

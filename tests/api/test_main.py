@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.dashboard.credentials import address_of
+from api.dashboard.visitor import address_of
 from api.main import options_of
-from api.metrics import ApiMetrics, HttpMetrics
+from api.metrics import ApiMetrics
 from api.request_context import RequestContext
 from api.routes import RouteTable
 from runtime.settings import ApiSettings, Settings
@@ -53,7 +53,7 @@ async def test_a_request_that_is_cut_short_by_the_end_of_the_process_is_answered
         began.set()
         await asyncio.sleep(3600)
 
-    app = HttpMetrics(RequestContext(endless, store_seconds=1), metrics=ApiMetrics(), routes=RouteTable([]))
+    app = RequestContext(endless, store_seconds=1, metrics=ApiMetrics(), routes=RouteTable([]))
     async with httpx.AsyncClient(timeout=30) as client:
         async with served(Settings(), app, timeout_graceful_shutdown=1) as url:
             asking = asyncio.create_task(client.get(url))

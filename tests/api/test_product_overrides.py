@@ -17,8 +17,7 @@ from domain.errors import TryOnError
 from domain.products import archive_product, change_product, public_id, register_product
 from domain.tables import Product
 from imaging.limits import ImageLimits
-from intake.job import SentGarment, resolve_products
-from intake.pictures import Picture
+from intake.job import Picture, SentGarment, resolve_products
 from runtime.database import Database
 from tests.api.conftest import combo, single
 from tests.factories import Caller, create_caller

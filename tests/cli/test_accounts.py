@@ -104,7 +104,9 @@ def test_usage_is_what_the_api_answers() -> None:
     account = answer("account", "create", "--email", EMAIL)["accountId"]
 
     def usage(session: Session) -> UsageAnswer:
-        return UsageAnswer.of(usage_of(session, PLANS, account_id=uuid.UUID(account), now=datetime.now(UTC)))
+        return UsageAnswer.model_validate(
+            usage_of(session, PLANS, account_id=uuid.UUID(account), now=datetime.now(UTC))
+        )
 
     told = answer("account", "usage", "--account", account)
     assert told == json.loads(in_database(usage).model_dump_json(by_alias=True))

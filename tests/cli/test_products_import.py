@@ -23,7 +23,7 @@ from tests.api.catalogue import SHOP, ShopFetcher
 from tests.factories import Caller, create_caller
 from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 
 HEADER = "externalId;name;category;garmentImageUrl;size"
 GONE = SHOP + "gone.jpg"

@@ -27,7 +27,7 @@ from runtime.settings import ObjectStoreSettings, Settings
 from tests.factories import Caller, create_caller
 from tests.logos import LOGO_URL, ORANGE, OneLogo, logo_file
 from tests.pictures import encoded
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 
 
 @dataclass

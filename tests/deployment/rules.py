@@ -10,8 +10,8 @@ from api.main import DRAIN_SECONDS
 from cli.embedded import GPU_WORKER_STOP_SECONDS
 from runtime.settings import JobSettings
 from tests.deployment.compose import OURS, PROJECT, VARIABLE, Compose, Service, environment_of
-from worker_cpu.worker import GRACEFUL_SHUTDOWN as CPU_SHUTDOWN
-from worker_gpu.worker import GRACEFUL_SHUTDOWN as GPU_SHUTDOWN
+from worker_cpu.main import GRACEFUL_SHUTDOWN as CPU_SHUTDOWN
+from worker_gpu.main import GRACEFUL_SHUTDOWN as GPU_SHUTDOWN
 
 Rule = Callable[[Compose], list[str]]
 

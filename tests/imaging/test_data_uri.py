@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from imaging.data_uri import decode_data_uri, encode_data_uri, encode_data_uri_bytes, is_data_uri
+from imaging.data_uri import decode_data_uri, encode_data_uri_bytes, is_data_uri
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 
@@ -96,6 +96,5 @@ def test_is_data_uri_goes_by_the_scheme_alone() -> None:
 
 def test_encoding_round_trip() -> None:
     jpeg = bytes(range(256)) * 5
-    assert encode_data_uri(jpeg).startswith("data:image/jpeg;base64,")
-    assert decode_data_uri(encode_data_uri(jpeg)) == jpeg
-    assert encode_data_uri_bytes(jpeg) == encode_data_uri(jpeg).encode()
+    assert encode_data_uri_bytes(jpeg).startswith(b"data:image/jpeg;base64,")
+    assert decode_data_uri(memoryview(encode_data_uri_bytes(jpeg))) == jpeg

@@ -11,7 +11,7 @@ from PIL import Image
 from imaging.decode import decode_image
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts, inspect_image
+from imaging.opening import inspect_image
 from tests.imaging.pictures import exif_with_orientation, png_chunk, png_of, quarters, saved, textured
 
 QUICK_S = 0.5
@@ -32,23 +32,17 @@ def refused(data: bytes, limits: ImageLimits | None = None) -> str:
 @pytest.mark.parametrize(
     ("file_format", "content_type"), [("JPEG", "image/jpeg"), ("PNG", "image/png"), ("WEBP", "image/webp")]
 )
-def test_facts(file_format: str, content_type: str) -> None:
-    assert inspect_image(saved(quarters(), file_format)) == ImageFacts(file_format, 320, 400, content_type)
+def test_the_media_type_is_that_of_the_content(file_format: str, content_type: str) -> None:
+    assert inspect_image(saved(quarters(), file_format)) == content_type
 
 
 def test_progressive_jpeg() -> None:
-    assert inspect_image(saved(quarters(), "JPEG", progressive=True)).format == "JPEG"
+    assert inspect_image(saved(quarters(), "JPEG", progressive=True)) == "image/jpeg"
 
 
 def test_jpeg_with_further_pictures_is_a_jpeg() -> None:
     data = saved(quarters(), "MPO", save_all=True, append_images=[Image.fromarray(quarters())])
-    assert inspect_image(data) == ImageFacts("JPEG", 320, 400, "image/jpeg")
-
-
-@pytest.mark.parametrize("orientation", [5, 6, 7, 8])
-def test_sides_are_those_of_the_upright_photo(orientation: int) -> None:
-    facts = inspect_image(saved(quarters(), "JPEG", exif=exif_with_orientation(orientation)))
-    assert (facts.width, facts.height) == (400, 320)
+    assert inspect_image(data) == "image/jpeg"
 
 
 @pytest.mark.parametrize("file_format", ["GIF", "BMP", "TIFF", "AVIF", "PPM", "ICO", "JPEG2000", "TGA"])
@@ -95,11 +89,10 @@ def test_damage_never_ends_in_anything_but_an_image_error(file_format: str) -> N
         for position in random.integers(0, reach, 4):
             data[position] = random.integers(0, 256)
         try:
-            facts = inspect_image(bytes(data))
+            inspect_image(bytes(data))
         except ImageError:
             continue
-        height, width = decode_image(bytes(data)).shape[:2]
-        assert (facts.width, facts.height) == (width, height)
+        assert decode_image(bytes(data)).ndim == 3
 
 
 def test_bytes_at_and_over_the_limit() -> None:
@@ -111,7 +104,7 @@ def test_bytes_at_and_over_the_limit() -> None:
 def test_default_limit_is_eight_mebibytes_exactly() -> None:
     data = saved(quarters(), "PNG")
     full = data + bytes(8 * 1024 * 1024 - len(data))
-    assert inspect_image(full).format == "PNG"
+    assert inspect_image(full) == "image/png"
     assert refused(full + b"\0") == "image_too_large"
 
 
@@ -174,5 +167,5 @@ def test_animations(file_format: str) -> None:
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")  # Pillow's own remark, which is no error in service
 def test_broken_exif_does_not_condemn_a_good_picture() -> None:
     data = saved(quarters(), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + bytes(20))
-    assert inspect_image(data).width == 320
+    assert inspect_image(data) == "image/jpeg"
     assert decode_image(data).shape == (400, 320, 3)

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 from PIL import Image
 
-from imaging import opening, work
+from imaging import opening
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
@@ -34,11 +34,13 @@ def refused(data: bytes, limits: ImageLimits | None = None) -> str:
 @pytest.mark.parametrize(
     "data",
     [
-        pytest.param(bombs.jpeg_of_segments(work.MOST_JPEG_SEGMENTS + 1), id="segments"),
+        pytest.param(bombs.jpeg_of_segments(opening.MOST_JPEG_SEGMENTS + 1), id="segments"),
         pytest.param(bombs.jpeg_of_segments(3, b"Exif\0\0" + bytes(60_000), 0xE1), id="exif-in-segments"),
-        pytest.param(bombs.png_with(*[bombs.broken_text()] * (work.MOST_COMPRESSED_TEXTS + 1)), id="texts"),
-        pytest.param(bombs.png_with(*[bombs.broken_text(b"iCCP")] * (work.MOST_COMPRESSED_TEXTS + 1)), id="profiles"),
-        pytest.param(bombs.png_with(*[png_chunk(b"teSt", b"")] * (work.MOST_CHUNKS + 1)), id="chunks"),
+        pytest.param(bombs.png_with(*[bombs.broken_text()] * (opening.MOST_COMPRESSED_TEXTS + 1)), id="texts"),
+        pytest.param(
+            bombs.png_with(*[bombs.broken_text(b"iCCP")] * (opening.MOST_COMPRESSED_TEXTS + 1)), id="profiles"
+        ),
+        pytest.param(bombs.png_with(*[png_chunk(b"teSt", b"")] * (opening.MOST_CHUNKS + 1)), id="chunks"),
         pytest.param(bombs.png_with(png_chunk(b"eXIf", bombs.exif_of_entries(9_000, 90_000))), id="exif-in-png"),
         pytest.param(bombs.webp_with_exif(200_000), id="exif-in-webp"),
     ],
@@ -49,7 +51,7 @@ def test_a_file_of_too_many_parts(data: bytes) -> None:
 
 @pytest.mark.usefixtures("no_parser")
 def test_a_jpeg_of_too_many_scans() -> None:
-    assert refused(bombs.jpeg_of_scans(work.MOST_SCANS + 1), MEGAPIXELS_2_56) == "image_too_complex"
+    assert refused(bombs.jpeg_of_scans(opening.MOST_SCANS + 1), MEGAPIXELS_2_56) == "image_too_complex"
 
 
 @pytest.mark.usefixtures("no_parser")
@@ -59,25 +61,25 @@ def test_a_png_that_unfolds_to_more_than_the_largest_usual_one() -> None:
 
 
 def test_a_deep_png_of_half_the_pixels() -> None:
-    assert inspect_image(bombs.deep_png(560), ImageLimits(max_pixels=640_000)).width == 560
+    inspect_image(bombs.deep_png(560), ImageLimits(max_pixels=640_000))
 
 
 def test_a_jpeg_of_the_most_scans_at_the_most_pixels() -> None:
-    assert inspect_image(bombs.jpeg_of_scans(work.MOST_SCANS), MEGAPIXELS_2_56).width == 1600
+    inspect_image(bombs.jpeg_of_scans(opening.MOST_SCANS), MEGAPIXELS_2_56)
 
 
 def test_a_small_jpeg_may_have_more_scans() -> None:
-    quarter = bombs.jpeg_of_scans(4 * work.MOST_SCANS, 800, 800)
-    assert inspect_image(quarter, MEGAPIXELS_2_56).width == 800
-    assert refused(bombs.jpeg_of_scans(4 * work.MOST_SCANS + 1, 800, 800), MEGAPIXELS_2_56) == "image_too_complex"
+    quarter = bombs.jpeg_of_scans(4 * opening.MOST_SCANS, 800, 800)
+    inspect_image(quarter, MEGAPIXELS_2_56)
+    assert refused(bombs.jpeg_of_scans(4 * opening.MOST_SCANS + 1, 800, 800), MEGAPIXELS_2_56) == "image_too_complex"
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
 def test_what_encoders_write_passes_at_the_most_pixels(mode: str) -> None:
     picture = Image.fromarray(quarters(640, 640)).convert(mode)
     data = saved(picture, "JPEG", progressive=True)
-    assert inspect_image(data, ImageLimits(max_pixels=640 * 640)).width == 640
-    assert {"L": 6, "RGB": 10, "CMYK": 18}[mode] == data.count(b"\xff\xda") <= work.MOST_SCANS
+    inspect_image(data, ImageLimits(max_pixels=640 * 640))
+    assert {"L": 6, "RGB": 10, "CMYK": 18}[mode] == data.count(b"\xff\xda") <= opening.MOST_SCANS
 
 
 def test_scans_of_thumbnails_and_of_what_follows_the_picture_do_not_count() -> None:
@@ -85,7 +87,7 @@ def test_scans_of_thumbnails_and_of_what_follows_the_picture_do_not_count() -> N
     photo = saved(quarters(1600, 1600), "JPEG", progressive=True)
     thumbnails = b"\xff\xe5" + struct.pack(">H", 2 + 400) + b"\xff\xda" * 200
     followed = photo[:2] + thumbnails + photo[2:] + b"\xff\xda\0\x02" * 5_000
-    assert inspect_image(followed, MEGAPIXELS_2_56).width == 1600
+    inspect_image(followed, MEGAPIXELS_2_56)
 
 
 @pytest.mark.parametrize("hidden", ["fill bytes", "restart", "segment between"])
@@ -128,4 +130,4 @@ def test_a_png_of_too_many_pixels() -> None:
 def test_what_is_cut_off_anywhere_is_judged_without_a_fault(file_format: str) -> None:
     data = saved(textured(64, 64), file_format, exif=exif_with_orientation(6))
     for length in range(0, len(data), 7):
-        work.refuse_costly(data[:length], ImageLimits())
+        opening.refuse_costly(data[:length], ImageLimits())

@@ -18,7 +18,7 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from api.app import create_app
 from api.parts import ApiParts
-from api.payments.choice import open_provider
+from api.payments import open_provider
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
@@ -32,8 +32,8 @@ from tests.factories import PLANS, Caller, cheap_passwords, create_caller
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.rates import generous_rates
 from tests.workers import all_running
-from worker_cpu.worker import build_worker as build_cpu_worker
-from worker_gpu.worker import build_workers as build_gpu_workers
+from worker_cpu.main import build_worker as build_cpu_worker
+from worker_gpu.main import build_workers as build_gpu_workers
 
 
 class ShopResolver(AbstractResolver):

@@ -60,9 +60,9 @@ from tests.pictures import data_uri, encoded
 from tests.servers.processes import free_port
 from tests.workers import all_running
 from tests.workflows.fakes import tryon_input
+from worker_cpu.main import build_worker as build_cpu_worker
 from worker_cpu.state_metrics import StateMetrics
-from worker_cpu.worker import build_worker as build_cpu_worker
-from worker_gpu.worker import build_workers as build_gpu_workers
+from worker_gpu.main import build_workers as build_gpu_workers
 from workflows.backfills.contracts import BackfillInput, BackfillItem
 from workflows.contracts import LedgerCheckInput, SweepInput
 from workflows.queues import CPU_QUEUE, tryon_workflow_id

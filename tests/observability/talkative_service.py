@@ -21,7 +21,7 @@ from temporalio.worker import Worker
 
 from api.app import create_app
 from api.parts import ApiParts
-from api.payments.choice import open_provider
+from api.payments import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester

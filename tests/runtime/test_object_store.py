@@ -20,7 +20,6 @@ from runtime.object_store import (
     ObjectStore,
     ObjectStoreUnavailableError,
     S3ObjectStore,
-    delete_below,
     waiting_at_most,
 )
 from runtime.settings import ObjectStoreSettings
@@ -88,7 +87,7 @@ async def test_many_keys_are_deleted_at_once_and_those_alone(store: ObjectStore,
     for _ in range(2):
         await store.delete_keys([f"{folder}a", f"{folder}b", f"{folder}was-never-there"])
     assert await store.list_keys(folder) == [f"{folder}ab", f"{folder}c"]
-    assert await delete_below(store, folder) == 2
+    assert await store.delete_prefix(folder) == 2
     assert await store.list_keys(folder) == []
     await store.delete_keys([])
 

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import psutil
 
-from cli.stack import all_checks
+from cli.health import all_checks
 from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import pytest
 
-from cli.stack import NotPollingError, check_worker
+from cli.health import NotPollingError, check_worker
 from domain.jobs import jobs
 from runtime.database import Database
 from tests.pictures import data_uri

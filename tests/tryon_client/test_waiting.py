@@ -14,6 +14,7 @@ from tests.tryon_client.conftest import FakeTime
 from tests.tryon_client.replies import ACCEPTED, COMPLETED, FAILED, JOB, PICTURE, processing, refusal
 from tests.tryon_client.scripted_server import DROP, Received, Reply, ScriptedServer, running_server
 from tryon_client import JobFailed, RateLimited, ServiceUnavailable, TryOnClient, WaitTimeout
+from tryon_client.answers import read_job
 from tryon_client.calls import Call
 from tryon_client.operations import Operation, Operations, Pace, Turn
 
@@ -242,7 +243,7 @@ class LimitedService:
     refused: int = 0
     ends: dict[str, float] = field(default_factory=dict)
 
-    def answer(self, call: Call) -> tuple[float, httpx.Response]:
+    def answer(self, call: Call[Any]) -> tuple[float, httpx.Response]:
         """What a request that comes now is answered, and when."""
         self.counted = [at for at in self.counted if at > self.now - self.window]
         if len(self.counted) >= self.quota:
@@ -296,7 +297,7 @@ def test_many_jobs_at_once_never_meet_the_limit(quota: int, window: int, job_sec
     service = LimitedService(quota, window, job_seconds)
     operations = Operations(0, lambda: service.now)
     # The first answer tells the limit; before it, the client keeps to that of the API.
-    jobs = [operations.run_and_wait(Call("POST", "/", paced=True), 1e6) for _ in range(15)]
+    jobs = [operations.run_and_wait(Call("POST", "/", read_job, paced=True), 1e6) for _ in range(15)]
     done = service.run(jobs[:1]) | service.run(jobs[1:])
     assert service.refused == 0
     assert len(done) == 14
@@ -305,7 +306,7 @@ def test_many_jobs_at_once_never_meet_the_limit(quota: int, window: int, job_sec
 def test_a_crowd_that_comes_first_keeps_to_the_limit_of_the_api() -> None:
     service = LimitedService(20, 300, job_seconds=8)
     operations = Operations(0, lambda: service.now)
-    done = service.run([operations.run_and_wait(Call("POST", "/", paced=True), 3000) for _ in range(30)])
+    done = service.run([operations.run_and_wait(Call("POST", "/", read_job, paced=True), 3000) for _ in range(30)])
     assert service.refused == 0
     assert sorted(done.values())[:10] == [8] * 10, "a started job is not kept waiting by those that start later"
     assert max(done.values()) < 700
@@ -314,7 +315,7 @@ def test_a_crowd_that_comes_first_keeps_to_the_limit_of_the_api() -> None:
 def test_two_clients_of_one_key_wait_for_each_other() -> None:
     service = LimitedService(20, 300, job_seconds=8)
     clients = [Operations(0, lambda: service.now) for _ in range(2)]
-    jobs = [client.run_and_wait(Call("POST", "/", paced=True), 3000) for client in clients for _ in range(12)]
+    jobs = [client.run_and_wait(Call("POST", "/", read_job, paced=True), 3000) for client in clients for _ in range(12)]
     assert len(service.run(jobs)) == 24, "a limit that somebody else has used up is waited out"
 
 

@@ -14,7 +14,7 @@ from temporalio.workflow import NondeterminismError
 
 from tests.workflows.recording.cases import CASES, UNRELEASED, released
 from tests.workflows.recording.saved import Saved, all_saved, newest, without_machine
-from worker_cpu.worker import WORKFLOWS
+from worker_cpu.main import WORKFLOWS
 from workflows import steps
 from workflows.contracts import SegmentPersonInput, SweepInput, TryOnInput, TryOnOutcome
 from workflows.tryon import TryOnWorkflow

@@ -30,9 +30,9 @@ from tests.memory_store import MemoryObjectStore
 from tests.workflows.builds import Operator, build, operated_temporal, worker_of
 from tests.workflows.fakes import FakeSteps, tryon_input
 from tests.workflows.recording.cases import released
-from worker_cpu.worker import WORKFLOWS
-from worker_cpu.worker import build_worker as build_cpu_worker
-from worker_gpu.worker import build_workers as build_gpu_workers
+from worker_cpu.main import WORKFLOWS
+from worker_cpu.main import build_worker as build_cpu_worker
+from worker_gpu.main import build_workers as build_gpu_workers
 from workflows.contracts import TryOnOutcome
 from workflows.queues import CPU_QUEUE
 from workflows.tryon import TryOnWorkflow

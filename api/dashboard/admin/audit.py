@@ -1,4 +1,4 @@
-"""The audit log, in words."""
+"""The audit log in words, and the reasons that operators give for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
+from api.dashboard.forms import Form
 from api.dashboard.rendering import money, page, query_with
-from api.parts import parts_of
+from api.parts import Parts
 from domain.accounts import addresses_of, find_account_named
 from domain.operation import audit
 from domain.operation.audit import Act
@@ -72,6 +73,22 @@ class Line:
     details: Sequence[tuple[str, str]]
 
 
+class FieldRefusedError(ValueError):
+    """A field of a form that cannot be used; the sentence is for the operator."""
+
+
+def reason_of(form: Form, longest: int) -> str:
+    """Why something is done.
+
+    Raises:
+        FieldRefusedError: It is empty or too long.
+    """
+    reason = form.text("reason")
+    if not 1 <= len(reason) <= longest:
+        raise FieldRefusedError(f"Give a reason of at most {longest} characters.")
+    return reason
+
+
 def lines_of(session: Session, entries: Sequence[AuditEntry]) -> list[Line]:
     """Entries with the addresses of the accounts that they name."""
     named = {each for entry in entries for each in (entry.operator_id, entry.account_id) if each is not None}
@@ -80,7 +97,7 @@ def lines_of(session: Session, entries: Sequence[AuditEntry]) -> list[Line]:
 
 
 @router.get("/admin/audit")
-async def list_entries(request: Request) -> Response:
+async def list_entries(request: Request, parts: Parts) -> Response:
     """Entries, newest first, of all accounts or of one."""
     query = request.query_params
     name = query.get("account", "").strip()[:320]
@@ -93,7 +110,7 @@ async def list_entries(request: Request) -> Response:
         found = audit.page(session, limit=PER_PAGE + 1, account_id=account_id, after=before)
         return lines_of(session, found[:PER_PAGE]), len(found) > PER_PAGE
 
-    lines, more = await parts_of(request).database.read(look)
+    lines, more = await parts.database.read(look)
     return page(
         request,
         "admin/audit.html",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.dashboard.authentication import signing_up
+from api.dashboard import authentication
 from domain.authentication import throttles
 from domain.authentication.throttles import Limit
 from tests.api.conftest import Api
@@ -16,7 +16,7 @@ from tests.api.dashboard.login_scene import LoginPages
 @pytest.fixture(autouse=True)
 def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers about addresses do not wait for each other; the test of that sets it back."""
-    monkeypatch.setattr(signing_up, "SHORTEST_SECONDS", 0.0)
+    monkeypatch.setattr(authentication, "SHORTEST_SECONDS", 0.0)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.dashboard.settings.showing import describe_browser
+from api.dashboard.settings import describe_browser
 
 
 @pytest.mark.parametrize(

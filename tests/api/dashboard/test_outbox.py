@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from api.dashboard.authentication.outbox import is_own
+from api.dashboard.outbox import is_own
 from domain import mails
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi

@@ -283,8 +283,7 @@ def test_choices_are_the_models() -> None:
 
 def test_every_sample_is_a_picture_that_the_service_takes() -> None:
     for name in (samples.PORTRAIT, *samples.SAMPLES):
-        facts = inspect_image(samples.picture_of(name), ImageLimits())
-        assert (facts.width, facts.height) == samples.pixels_of(name).shape[1::-1]
+        assert inspect_image(samples.picture_of(name), ImageLimits()).startswith("image/")
 
 
 def test_a_body_is_json_whatever_the_texts_hold() -> None:

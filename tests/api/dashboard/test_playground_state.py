@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from api.dashboard.stages import QUEUE, Stage, stage_in, stage_of
+from api.dashboard.jobs import QUEUE, Stage, stage_in, stage_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
 from gateway.temporal import Progress, TemporalGateway

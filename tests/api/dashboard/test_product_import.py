@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.dashboard.forms import RULES
-from api.dashboard.products import imports as pages
+from api.products import imports as pages
 from api.products.imports import ImportService
 from domain import accounts
 from gateway.calls import TemporalAwayError

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import delete, select
 
-from api.dashboard.settings.showing import ttl_choices
+from api.dashboard.settings import ttl_choices
 from domain import accounts
 from domain.authentication import sessions
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, LoginThrottle, Mail

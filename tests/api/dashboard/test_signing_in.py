@@ -8,9 +8,8 @@ from html import unescape
 
 import pytest
 
-from api.dashboard.authentication import signing_up
-from api.dashboard.authentication.router import own_path
-from api.dashboard.authentication.signing_up import SHORTEST_SECONDS
+from api.dashboard import authentication
+from api.dashboard.authentication import SHORTEST_SECONDS, own_path
 from api.dashboard.visitor import SESSION, cookie_name
 from runtime.settings import Settings
 from tests.api.dashboard.browser import HOST
@@ -40,7 +39,7 @@ async def test_unknown_wrong_and_unconfirmed_read_the_same(login_pages: LoginPag
 async def test_answers_about_an_address_take_equally_long(
     login_pages: LoginPages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signing_up, "SHORTEST_SECONDS", SHORTEST_SECONDS)
+    monkeypatch.setattr(authentication, "SHORTEST_SECONDS", SHORTEST_SECONDS)
     email, browser = new_address(), login_pages.browser()
     await login_pages.verified(email)
     for each in (email, new_address()):

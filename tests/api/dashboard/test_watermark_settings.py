@@ -24,7 +24,7 @@ from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.logos import LOGO_URL, ORANGE, OneLogo, logo_file
-from worker_cpu.worker import build_worker
+from worker_cpu.main import build_worker
 from workflows.contracts import ObjectRef
 
 PREVIEW = "/settings/watermark/preview.jpg"
@@ -125,7 +125,7 @@ async def test_addresses_that_lead_nowhere_public_are_refused_before_anything_is
 async def test_a_logo_that_takes_long_is_waited_for_no_longer(
     api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.dashboard.settings.watermark.FETCH_SECONDS", 0.5)
+    monkeypatch.setattr("api.dashboard.settings.FETCH_SECONDS", 0.5)
     page = await browser.follow(await set_it(browser, logo_url=LOGO_URL))
     assert "still being fetched" in words(page)
     again = await set_it(browser, logo_url=LOGO_URL)
@@ -136,7 +136,7 @@ async def test_a_logo_that_takes_long_is_waited_for_no_longer(
 
 async def test_without_temporal_the_page_says_so(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
-    monkeypatch.setattr("api.dashboard.settings.watermark.FETCH_SECONDS", 2.0)
+    monkeypatch.setattr("api.dashboard.settings.FETCH_SECONDS", 2.0)
     settings = Settings()
     async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         answer = await set_it(await signed_in(api), logo_url=LOGO_URL)
@@ -195,7 +195,7 @@ async def test_the_page_is_there_without_the_logo(api: Api, browser: Browser, mo
         raise AssertionError
 
     monkeypatch.setattr(api.store, "get", never)
-    monkeypatch.setattr("api.dashboard.settings.showing.LOGO_SECONDS", 0.05)
+    monkeypatch.setattr("api.dashboard.settings.LOGO_SECONDS", 0.05)
     assert (await browser.get("/settings")).status_code == 200
 
 

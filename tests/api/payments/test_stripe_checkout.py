@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from api.payments import stripe_checkout
-from api.payments.choice import open_provider
-from api.payments.provider import ManualPayments, PaymentPage, PaymentPageError
-from api.payments.stripe_checkout import StripePayments
+from api import payments as stripe_checkout
+from api.payments import ManualPayments, PaymentPage, PaymentPageError, StripePayments, open_provider
 from domain.tables import Payment
 from runtime.settings import PaymentSettings, Settings
 from tests.api.payments.stand_in import StripeStandIn

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from api.payments.webhook import MOST_AHEAD_SECONDS, STRIPE_PATH
+from api.stripe_webhook import MOST_AHEAD_SECONDS, STRIPE_PATH
 from domain.billing import payments
 from domain.money.ledger import check_ledger
 from domain.money.quota import usage_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.payments import stripe_checkout
+from api import payments
 from cli.diagnosis import host as probe
 from cli.diagnosis.findings import Case
 from runtime.settings import ApiSettings, DashboardSettings, MailSettings, PaymentSettings, Settings
@@ -72,5 +72,5 @@ async def test_stripe_without_a_secret(case: Case, settings: Settings, missing: 
 async def test_stripe_without_its_package(case: Case, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.payments = PaymentSettings(provider="stripe", **SECRETS)
     assert the(await findings_of(probe.look_at_dashboard, case), "payments", "ok").sentence == "stripe"
-    monkeypatch.setattr(stripe_checkout, "find_spec", lambda _name: None)
+    monkeypatch.setattr(payments, "find_spec", lambda _name: None)
     assert "extra `stripe`" in the(await findings_of(probe.look_at_dashboard, case), "payments", "error").sentence

@@ -45,9 +45,8 @@ from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntr
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from imaging.opening import ImageFacts, inspect_image
-from intake.job import SentGarment
-from intake.pictures import Picture
+from imaging.opening import inspect_image
+from intake.job import Picture, SentGarment
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.domain.money.mortal_process import DrivenClock, FakeTemporal, MortalDatabase, MortalStore, Process
@@ -93,7 +92,7 @@ T = TypeVar("T")
 class InspectingHere(DecoderPool):
     """Looks into pictures in this process: what is tried here is the money, and thousands of times."""
 
-    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = LIMITS) -> ImageFacts:
+    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = LIMITS) -> str:
         return inspect_image(data, limits)
 
 

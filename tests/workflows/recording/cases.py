@@ -14,7 +14,7 @@ from tests.workflows.recording import (
     sweep_cases,
     tryon_cases,
 )
-from worker_cpu.worker import WORKFLOWS
+from worker_cpu.main import WORKFLOWS
 
 CASES = (
     *tryon_cases.CASES,

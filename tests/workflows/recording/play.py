@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.worker import Worker
 
 from tests.workflows.recording.case import Case
-from worker_cpu.worker import WORKFLOWS
+from worker_cpu.main import WORKFLOWS
 from workflows.queues import CPU_QUEUE
 
 CANCELLED_WITHIN = timedelta(milliseconds=100)

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.bookkeeping import BookkeepingActivities
-from api.dashboard.admin import state
+from api.dashboard.admin import system as state
 from domain.operation import audit
 from engines.catalogue import OFFERED
 from gateway.temporal import TemporalGateway

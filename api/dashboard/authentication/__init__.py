@@ -1,1 +1,0 @@
-"""Pages for people who are not signed in: signing up and in, links from mail, and the outbox of one machine."""

@@ -1,1 +1,0 @@
-"""The account's catalogue in the browser: a grid with pictures, one product, adding and changing, and files of many."""
