@@ -31,7 +31,7 @@ STRUCK_JOBS_A_SECOND = 5.0
 LOOK_AGAIN_SECONDS = 1.0  # while what is late is waited for
 UP_SECONDS = 5.0  # for workers that have just been started
 PATIENCE_SECONDS = 120.0
-"""After the last kill. What is not completed by then is lost."""
+"""After the last kill. What is not completed by then is taken for lost."""
 
 SEED = 20
 
@@ -181,7 +181,7 @@ def resilience(peer: Peer, customers: Customers, sizes: Sizes) -> list[Figure]:
     return [
         Figure.of("latency while workers are killed", "ms", completed),
         Figure.of("the slowest of them", "ms", [max(completed)]),
-        Figure.of("jobs never completed", "", [len(ends) - len(completed)]),
+        Figure.of(f"jobs not completed {PATIENCE_SECONDS:g} s after the last kill", "", [len(ends) - len(completed)]),
         Figure.of("jobs billed more than once", "", [_billed_again(peer)]),
         Figure.of("jobs that left objects behind", "", [len(peer.workplace.littered())]),
     ]
