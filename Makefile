@@ -12,6 +12,9 @@ PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_
   tests/cli/test_engines.py tests/cli/test_render.py
 SERVICE := tests/api tests/domain
 STACKS := tests/stack tests/e2e
+REPORTS := out/tests
+# A library that computes in several threads has them spin while they wait, on cores that others need.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
 .PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers screenshots gallery bench-engine secrets clean
 
@@ -52,22 +55,24 @@ status: ## How each part of the service is
 # Four parts of about the same length on two cores: whenever one waits for its processes, another has work.
 test: test-env ## The whole suite; ARGS="tests/api -k poll" for a part of it
 ifeq ($(ARGS),)
-	$(MAKE) --no-print-directory --jobs=4 --output-sync=line --keep-going test-stacks test-service test-pictures test-workflows
+	@rm -rf $(REPORTS); failed=0; \
+	$(MAKE) --no-print-directory --jobs=4 --output-sync=line --keep-going test-stacks test-service test-pictures test-workflows || failed=1; \
+	echo "The slowest tests:"; $(BIN)/python -m tests.slowest $(REPORTS); exit $$failed
 else
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 endif
 
 test-pictures: test-env ## The part without servers: engines, pictures, measurements
-	$(BIN)/python -m pytest $(PICTURES)
+	$(PYTEST) --junitxml=$(REPORTS)/pictures.xml $(PICTURES)
 
 test-service: test-env ## The API, the dashboard and the rules behind them
-	$(BIN)/python -m pytest $(SERVICE)
+	$(PYTEST) --junitxml=$(REPORTS)/service.xml $(SERVICE)
 
 test-stacks: test-env ## Whole stacks: their command line, their faults, a browser before them
-	$(BIN)/python -m pytest $(STACKS)
+	$(PYTEST) --junitxml=$(REPORTS)/stacks.xml $(STACKS)
 
 test-workflows: test-env ## Everything else: workflows, activities, the command line, the client, logs and metrics
-	$(BIN)/python -m pytest tests $(foreach part,$(PICTURES) $(SERVICE) $(STACKS),--ignore=$(part))
+	$(PYTEST) --junitxml=$(REPORTS)/workflows.xml tests $(foreach part,$(PICTURES) $(SERVICE) $(STACKS),--ignore=$(part))
 
 lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import hypothesis
 import pytest
 import structlog
 from pydantic import SecretStr
@@ -21,9 +22,16 @@ from runtime.database import Database
 from runtime.embedded.servers import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
+from tests.decoders import SharedDecoders
 from tests.servers.object_store import running_object_store
 from tests.servers.postgres import PostgresMissingError, running_postgres, tell_server
 from tests.servers.temporal import running_temporal
+from tests.stack.stack import Stack, running_stack
+
+hypothesis.settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy machine")
 
 PEPPER = "a pepper for tests, longer than thirty-two characters"
 
@@ -37,6 +45,17 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         if name.startswith("TRYON_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("TRYON_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="session")
+def decoders_of_the_session() -> SharedDecoders:
+    return SharedDecoders()
+
+
+@pytest.fixture(autouse=True)
+def shared_decoders(decoders_of_the_session: SharedDecoders, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of the pools themselves set it back."""
+    decoders_of_the_session.share(monkeypatch)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,9 +80,9 @@ def digester() -> KeyDigester:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     try:
-        with running_postgres(tmp_path_factory.mktemp("postgres")) as url:
+        with running_postgres() as url:
             yield url
     except PostgresMissingError as error:
         pytest.skip(str(error))
@@ -189,3 +208,10 @@ async def idle_temporal() -> AsyncIterator[Client]:
     """A second server, where no worker polls: what is started there stays as it is."""
     async with running_temporal() as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """One ``tryon up`` for every test that leaves it healthy."""
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running

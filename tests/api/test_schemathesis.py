@@ -39,13 +39,30 @@ def live(strict_database: str) -> Iterator[LiveService]:
             yield service
 
 
+EACH = ("--phases", "examples,coverage,fuzzing")
+"""Of an operation by itself."""
+
+BY_ITSELF = {
+    "a single try-on": "createTryOn",
+    "a combo": "createComboTryOn",
+    "a new product": "createProduct",
+    "a changed product": "updateProduct",
+}
+RUNS = {
+    **{name: (*EACH, "--include-operation-id", operation) for name, operation in BY_ITSELF.items()},
+    "everything else": (*EACH, *(word for each in BY_ITSELF.values() for word in ("--exclude-operation-id", each))),
+    "one after the other": ("--phases", "stateful"),
+}
+
+
 @pytest.mark.timeout(420)
-def test_schemathesis_finds_nothing(live: LiveService, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
+def test_schemathesis_finds_nothing(live: LiveService, tmp_path: Path, options: tuple[str, ...]) -> None:
     people = tmp_path / "people.json"
     people.write_text(json.dumps(accounts(live.keys)))
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIG), "--no-color", "run"]
     run = subprocess.run(
-        [*command, "--auth-wfc", str(people), f"{live.url}/openapi.json"],
+        [*command, "--auth-wfc", str(people), *options, f"{live.url}/openapi.json"],
         cwd=PROJECT,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         stdout=subprocess.PIPE,

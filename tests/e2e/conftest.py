@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from playwright.async_api import Browser, async_playwright
 
 from tests.e2e.person import Person
 from tests.e2e.site import Site
-from tests.stack.stack import running_stack
+from tests.stack.stack import Stack
 
 PROJECT = Path(__file__).parents[2]
 AXE = PROJECT / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
@@ -41,10 +41,9 @@ async def chromium() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(stack: Stack) -> Site:
     """One stack for every test here; each takes an account of its own."""
-    with running_stack(tmp_path_factory.mktemp("site")) as stack:
-        yield Site(stack)
+    return Site(stack)
 
 
 @pytest.fixture

@@ -9,6 +9,11 @@ import pytest
 from tests.imaging.shop import Shop, make_certificate, open_shop
 
 
+@pytest.fixture
+def shared_decoders() -> None:
+    """None: how each pool starts and ends its processes is what is tested here."""
+
+
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     if shutil.which("openssl") is None:

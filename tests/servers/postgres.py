@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,31 +40,33 @@ def find_binaries() -> Path:
 
 
 @contextmanager
-def running_postgres(folder: Path) -> Iterator[str]:
-    """Yields an address for SQLAlchemy."""
-    binaries, data, port = find_binaries(), folder / "data", free_port()
-    data.mkdir(mode=0o700)
-    user = None
-    if os.geteuid() == 0:
-        user = UNPRIVILEGED_USER
-        os.chown(data, pwd.getpwnam(user).pw_uid, -1)
-        # The temporary folder above belongs to root alone; whoever runs the server has to pass through it.
-        for parent in [folder, *folder.parents]:
-            if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
-    subprocess.run(
-        [binaries / "initdb", "-D", data, "-U", "tryon", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale"],
-        check=True,
-        capture_output=True,
-        user=user,
-        cwd="/",
-    )
-    command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
-    # Nobody cuts the power of a test, so nothing has to reach the disk.
-    command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
-    with running(command, folder / "postgres.log", user=user):
-        _wait(binaries, port)
-        yield f"postgresql://tryon@127.0.0.1:{port}/postgres"
+def running_postgres() -> Iterator[str]:
+    """Yields an address for SQLAlchemy.
+
+    The data are not below pytest's own folder, which every session that starts closes to all users but its own. The
+    user who runs the server would be shut out from then on, and PostgreSQL aborts at a checkpoint that finds its files
+    closed: minutes later it would refuse connections.
+    """
+    binaries, port = find_binaries(), free_port()
+    with tempfile.TemporaryDirectory(prefix="tryon-postgres-", ignore_cleanup_errors=True) as folder:
+        data, log, user = Path(folder) / "data", Path(folder) / "postgres.log", None
+        if os.geteuid() == 0:
+            user = UNPRIVILEGED_USER
+            shutil.chown(folder, user)
+        subprocess.run(
+            [binaries / "initdb", "-D", data, "-U", "tryon", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale"],
+            check=True,
+            capture_output=True,
+            user=user,
+            cwd="/",
+        )
+        command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
+        # Nobody cuts the power of a test, so nothing has to reach the disk.
+        command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
+        with running(command, log, user=user) as server:
+            _wait(binaries, port)
+            yield f"postgresql://tryon@127.0.0.1:{port}/postgres"
+            assert server.poll() is None, f"PostgreSQL ended by itself: {log.read_text()[-2000:]}"
 
 
 def _wait(binaries: Path, port: int) -> None:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +20,61 @@ import psutil
 from cli.health import all_checks
 from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
+from tests.stack.command_line import PROJECT, TRYON, run_program
 
-PROJECT = Path(__file__).parents[2]
 NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
 """Tests poll much more often than a client should. The short window keeps the log of calls short."""
 
 
-@dataclass
 class Stack:
-    """A running stack and a caller of its API.
+    """A stack and a caller of its API.
 
     Attributes:
+        data_dir: Where it keeps everything.
+        process: ``tryon up``.
+        client: Calls the API with `key`.
+        key: Of an account that is made when it first comes up, unless one is given.
         said: What it printed until it was ready.
     """
 
-    data_dir: Path
     process: subprocess.Popen[str]
     client: httpx.Client
     said: str
+
+    def __init__(self, data_dir: Path, key: str | None = None) -> None:
+        self.data_dir = data_dir
+        self.key = key
+
+    def up(self) -> None:
+        """Start it, as often as it was stopped, and wait until it is healthy."""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cli.main", "up"],
+            cwd=PROJECT,
+            env=environment(self.data_dir),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            self.said = self._until_ready()
+            self.key = self.key or create_key(self.data_dir, "owner@example.com")
+        except BaseException:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(60)
+            raise
+        headers = {"Authorization": f"Bearer {self.key}"}
+        address = self.record.addresses["API"]
+        self.client = httpx.Client(base_url=address, headers=headers, timeout=30, trust_env=False)
+
+    def _until_ready(self) -> str:
+        assert self.process.stdout is not None
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            if line.startswith("Ready"):
+                return "".join(said)
+        raise AssertionError("".join(said))
 
     @property
     def record(self) -> StackRecord:
@@ -97,8 +133,15 @@ class Stack:
         children = psutil.Process(self.process.pid).children(recursive=True)
         self.process.send_signal(signal.SIGINT)
         self.process.wait(60)
+        self.let_go()
         _, alive = psutil.wait_procs(children, timeout=1)
         return alive
+
+    def let_go(self) -> None:
+        """Close what is open to a stack that has ended."""
+        self.client.close()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
 
 def until(probe: Callable[[], Any], seconds: float = 30) -> Any:
@@ -119,15 +162,7 @@ def environment(data_dir: Path, **variables: str) -> dict[str, str]:
 
 def tryon(data_dir: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "cli.main", *arguments],
-        cwd=PROJECT,
-        env=environment(data_dir, **variables),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_program(TRYON, arguments, environment(data_dir, **variables))
 
 
 def create_key(data_dir: Path, email: str) -> str:
@@ -143,33 +178,12 @@ def create_key(data_dir: Path, email: str) -> str:
 
 @contextmanager
 def running_stack(data_dir: Path, key: str | None = None) -> Iterator[Stack]:
-    """A stack that is up and healthy."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "up"],
-        cwd=PROJECT,
-        env=environment(data_dir),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    said = []
-    for line in process.stdout:
-        said.append(line)
-        if line.startswith("Ready"):
-            break
-    else:
-        raise AssertionError("".join(said))
-    record = StackRecord.read(data_dir)
-    assert record is not None
-    key = key or create_key(data_dir, "owner@example.com")
-    headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=30, trust_env=False) as client:
-        stack = Stack(data_dir, process, client, "".join(said))
-        try:
-            yield stack
-        finally:
-            if process.poll() is None:
-                stack.stop()
-            process.stdout.close()
+    """A stack that is up and healthy, and is stopped unless it has ended by then."""
+    stack = Stack(data_dir, key)
+    stack.up()
+    try:
+        yield stack
+    finally:
+        if stack.process.poll() is None:
+            stack.stop()
+        stack.let_go()

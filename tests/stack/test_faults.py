@@ -7,11 +7,14 @@ import signal
 import socket
 
 import pytest
+from PIL import Image
 from temporalio.client import WorkflowHandle
 
+from api.dashboard.samples import PORTRAIT, pixels_of
 from gateway.temporal import TemporalGateway
 from runtime.embedded.record import Endings
 from runtime.embedded.servers import is_free
+from tests.pictures import data_uri, encoded
 from tests.stack.stack import Stack, until
 from tests.stack.test_jobs import books, picture_of
 from workflows.contracts import TryOnOutcome
@@ -24,17 +27,32 @@ async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, Try
     return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
 
 
+async def _step_in_hand(run: WorkflowHandle[TryOnWorkflow, TryOnOutcome]) -> str | None:
+    for pending in (await run.describe()).raw_description.pending_activities:
+        if pending.last_worker_identity and pending.HasField("last_started_time"):
+            return pending.activity_type.name
+    return None
+
+
 def pending_step(stack: Stack, job_id: str) -> str | None:
     """The step that a worker has in hand, as anybody with the Temporal CLI sees it."""
 
     async def ask() -> str | None:
-        description = await (await run_of(stack, job_id)).describe()
-        for pending in description.raw_description.pending_activities:
-            if pending.last_worker_identity and pending.HasField("last_started_time"):
-                return pending.activity_type.name
-        return None
+        return await _step_in_hand(await run_of(stack, job_id))
 
     return asyncio.run(ask())
+
+
+def meet(stack: Stack, job_id: str, step: str) -> None:
+    """Wait until a worker has this step in hand; it may have it for a few tenths of a second."""
+
+    async def watch() -> None:
+        run = await run_of(stack, job_id)
+        async with asyncio.timeout(30):
+            while await _step_in_hand(run) != step:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(watch())
 
 
 def attempts(stack: Stack, job_id: str, step: str) -> int:
@@ -61,13 +79,19 @@ def post(stack: Stack, portrait: str, sweater: str) -> str:
     return stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
 
 
+@pytest.fixture(scope="session")
+def portrait() -> str:
+    """Large enough for a render to be met while it is under way."""
+    return data_uri(encoded(Image.fromarray(pixels_of(PORTRAIT))))
+
+
 @pytest.mark.parametrize("worker", ["worker-gpu", "worker-cpu"])
 def test_a_worker_that_is_killed_delays_the_job_and_loses_nothing(
     stack: Stack, portrait: str, sweater: str, worker: str
 ) -> None:
     step = "render" if worker == "worker-gpu" else "segment_person"
     job_id = post(stack, portrait, sweater)
-    until(lambda: True if pending_step(stack, job_id) == step else None)
+    meet(stack, job_id, step)
     killed = stack.pid(worker)
     stack.signal(worker, signal.SIGKILL)
     picture_of(stack.finished(job_id, seconds=90))
@@ -80,7 +104,7 @@ def test_a_worker_that_is_killed_delays_the_job_and_loses_nothing(
 def test_a_worker_that_is_asked_to_stop_finishes_its_render_first(stack: Stack, portrait: str, sweater: str) -> None:
     until(stack.healthy)
     job_id = post(stack, portrait, sweater)
-    until(lambda: True if pending_step(stack, job_id) == "render" else None)
+    meet(stack, job_id, "render")
     stack.signal("worker-gpu", signal.SIGTERM)
     picture_of(stack.finished(job_id))
     assert attempts(stack, job_id, "render") == 1

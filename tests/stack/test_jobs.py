@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from api.dashboard.samples import PORTRAIT, pixels_of
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
 from engines.person.finding import HOW_TO_BE_FOUND
@@ -19,7 +20,8 @@ from runtime.embedded.record import stack_secrets
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE
 from tests.ledger_entries import entries_of_job
-from tests.pictures import data_uri
+from tests.pictures import data_uri, encoded
+from tests.stack.conftest import SIDE
 from tests.stack.stack import Stack, until
 
 
@@ -47,7 +49,8 @@ def objects(stack: Stack, job_id: str) -> list[str]:
     return [key for key in asyncio.run(store.list_keys("")) if job_id in key]
 
 
-def test_a_single_garment_becomes_a_picture(stack: Stack, portrait: str, sweater: str) -> None:
+def test_a_single_garment_becomes_a_picture(stack: Stack, sweater: str) -> None:
+    portrait = data_uri(encoded(Image.fromarray(pixels_of(PORTRAIT))))
     job_id = stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
     body = stack.finished(job_id)
     result = picture_of(body)
@@ -72,16 +75,13 @@ def test_a_finished_job_is_billed_once_and_leaves_only_its_picture(stack: Stack,
 
 
 def test_a_combo_wears_every_garment(stack: Stack, portrait: str, sweater: str) -> None:
-    from api.dashboard.samples import pixels_of
-    from tests.pictures import encoded
-
     tee = data_uri(encoded(Image.fromarray(pixels_of("plain_tee"))))
     garments = [
         {"garmentImageUrl": tee, "category": "upper_body"},
         {"garmentImageUrl": sweater, "category": "upper_body", "garmentCategory": "cardigan"},
     ]
     job_id = stack.post({"customerPhotoBase64": portrait, "garments": garments}, "/api/v1/tryon/combo")
-    assert picture_of(stack.finished(job_id)).size == (512, 512)
+    assert picture_of(stack.finished(job_id)).size == (SIDE, SIDE)
     job, _ = books(stack, job_id)
     assert job.kind == "combo"
 

@@ -19,7 +19,7 @@ from runtime.embedded.record import is_private
 from runtime.embedded.servers import WEED_OFFSETS
 from runtime.object_store import S3ObjectStore
 from tests.servers.stranger import EVIL, breaches, listening, requests_for, say, ways
-from tests.stack.stack import Stack, running_stack, tryon
+from tests.stack.stack import Stack
 from workflows.queues import tryon_workflow_id
 
 NOT_THE_PICTURE = b"a stranger's picture"
@@ -114,19 +114,3 @@ def test_everything_in_the_data_folder_is_its_owners(stack: Stack, job_id: str) 
         for each in (process, *process.children(recursive=True)):
             status = Path(f"/proc/{each.pid}/status").read_text().splitlines()
             assert "Umask:\t0077" in status, name
-
-
-def test_a_folder_that_an_older_version_left_open_is_closed_and_the_doctor_sees_both(tmp_path: Path) -> None:
-    data_dir = tmp_path / "data"
-    with running_stack(data_dir) as stack:
-        key = stack.client.headers["Authorization"].removeprefix("Bearer ")
-    for path in (data_dir, *data_dir.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    skipped = [word for name in ("object-store", "temporal", "engine", "weights") for word in ("--skip", name)]
-    before = tryon(data_dir, "doctor", *skipped)
-    assert before.returncode == 1
-    assert "is open to other users of this machine" in before.stdout
-    with running_stack(data_dir, key) as stack:
-        assert is_private(data_dir)
-        assert open_files(data_dir) == []
-        assert "is its owner's alone" in stack.tryon("doctor", *skipped).stdout

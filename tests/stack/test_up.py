@@ -13,11 +13,12 @@ import psutil
 import pytest
 
 from cli.embedded import EmbeddedStack
-from runtime.embedded.record import sole_use
+from runtime.embedded.record import is_private, sole_use
 from runtime.embedded.servers import DiskFullError
 from runtime.settings import EMBEDDED_FILE, Settings
-from tests.stack.stack import Stack, create_key, running_stack, tryon
+from tests.stack.stack import Stack, create_key, tryon, until
 from tests.stack.test_jobs import books, picture_of
+from tests.stack.test_strangers import open_files
 
 
 def test_status_is_good_only_while_everything_is_healthy(stack: Stack) -> None:
@@ -52,54 +53,67 @@ def test_on_a_disk_that_is_nearly_full_nothing_is_started(monkeypatch: pytest.Mo
     assert not (tmp_path / EMBEDDED_FILE).exists()
 
 
-def test_a_second_up_finds_what_the_first_left_and_no_process_stays(
-    tmp_path: Path, portrait: str, sweater: str
-) -> None:
-    with running_stack(tmp_path) as first:
-        key = first.client.headers["Authorization"].removeprefix("Bearer ")
-        job_id = first.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
-        first.finished(job_id)
-        assert "tryon operator add" in first.said, "nobody is one yet"
-        assert first.tryon("operator", "add", "owner@example.com").returncode == 0
-        assert first.stop() == []
-        assert not (tmp_path / "stack.json").exists()
-    assert create_key(tmp_path, "made-while-nothing-runs@example.com").startswith("vto_live_")
-    with running_stack(tmp_path, key) as second:
-        picture_of(second.finished(job_id))
-        assert "tryon operator add" not in second.said
-        children = psutil.Process(second.process.pid).children(recursive=True)
-        down = second.tryon("down")
-        assert down.returncode == 0
-        _, alive = psutil.wait_procs(children, timeout=1)
-        assert alive == []
-        assert second.process.wait(5) == 0
+def test_a_second_up_finds_what_the_first_left_and_no_process_stays(stack: Stack, portrait: str, sweater: str) -> None:
+    assert "tryon operator add" in stack.said, "nobody is one yet"
+    assert stack.tryon("operator", "add", "owner@example.com").returncode == 0
+    job_id = stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
+    stack.finished(job_id)
+    try:
+        assert stack.stop() == []
+        assert not (stack.data_dir / "stack.json").exists()
+        assert create_key(stack.data_dir, "made-while-nothing-runs@example.com").startswith("vto_live_")
+    finally:
+        stack.up()
+    picture_of(stack.finished(job_id))
+    assert "tryon operator add" not in stack.said
+
+
+def test_down_ends_every_process_and_a_folder_that_was_left_open_is_closed_by_the_next_up(stack: Stack) -> None:
+    """Older versions left it so; the doctor sees both."""
+    skipped = [word for name in ("object-store", "temporal", "engine", "weights") for word in ("--skip", name)]
+    children = psutil.Process(stack.process.pid).children(recursive=True)
+    try:
+        assert stack.tryon("down").returncode == 0
+        assert psutil.wait_procs(children, timeout=1)[1] == []
+        assert stack.process.wait(5) == 0
+        stack.let_go()
+        for path in (stack.data_dir, *stack.data_dir.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        before = stack.tryon("doctor", *skipped)
+        assert before.returncode == 1
+        assert "is open to other users of this machine" in before.stdout
+    finally:
+        stack.up()
+    assert is_private(stack.data_dir)
+    assert open_files(stack.data_dir) == []
+    assert "is its owner's alone" in stack.tryon("doctor", *skipped).stdout
 
 
 def test_when_the_supervisor_is_killed_its_children_go_too_and_the_next_up_finds_every_job(
-    tmp_path: Path, portrait: str, sweater: str
+    stack: Stack, portrait: str, sweater: str
 ) -> None:
     """Even one that hangs goes, and a record of which there is only half."""
-    with running_stack(tmp_path) as stack:
-        key = stack.client.headers["Authorization"].removeprefix("Bearer ")
-        job_id = stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
-        children = psutil.Process(stack.process.pid).children(recursive=True)
-        hanging = psutil.Process(stack.pid("api"))
-        hanging.suspend()
-        try:
-            stack.process.kill()
-            stack.process.wait()
-            held = [hanging, *hanging.children(recursive=True)]
-            _, alive = psutil.wait_procs([child for child in children if child not in held], timeout=60)
-            assert alive == []
-            (tmp_path / "stack.json").write_text('{"supervisor": {"pid": ')
-            assert hanging.is_running()
-            with running_stack(tmp_path, key) as again:
-                assert psutil.wait_procs(held, timeout=10)[1] == []
-                picture_of(again.finished(job_id, seconds=90))
-                assert books(again, job_id)[1] == ["reserve", "settle"]
-        finally:
-            if hanging.is_running():
-                hanging.kill()
+    until(stack.healthy)
+    job_id = stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
+    children = psutil.Process(stack.process.pid).children(recursive=True)
+    hanging = psutil.Process(stack.pid("api"))
+    hanging.suspend()
+    try:
+        stack.process.kill()
+        stack.process.wait()
+        stack.let_go()
+        held = [hanging, *hanging.children(recursive=True)]
+        _, alive = psutil.wait_procs([child for child in children if child not in held], timeout=60)
+        assert alive == []
+        (stack.data_dir / "stack.json").write_text('{"supervisor": {"pid": ')
+        assert hanging.is_running()
+        stack.up()
+        assert psutil.wait_procs(held, timeout=10)[1] == []
+        picture_of(stack.finished(job_id, seconds=90))
+        assert books(stack, job_id)[1] == ["reserve", "settle"]
+    finally:
+        if hanging.is_running():
+            hanging.kill()
 
 
 def test_up_beside_one_that_is_just_starting_is_refused(tmp_path: Path) -> None:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.stack.stack import PROJECT, environment
+from tests.stack.command_line import WORKER_GPU, run_program
+from tests.stack.stack import environment
 
 
 def refusal(data_dir: Path, **variables: str) -> str:
     """What the worker says before it ends; nobody listens where it would poll."""
-    done = subprocess.run(
-        [sys.executable, "-m", "worker_gpu.main"],
-        cwd=PROJECT,
-        env=environment(data_dir, TRYON_LOG_FORMAT="text", **variables),
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    done = run_program(WORKER_GPU, [], environment(data_dir, TRYON_LOG_FORMAT="text", **variables))
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert done.stderr.count("engine cannot be set up") == 1
