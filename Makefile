@@ -16,7 +16,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -99,6 +99,9 @@ bench-backfill: test-env ## A backfill of 2,000 items while parts are killed: [I
 
 bench-dashboard: test-env ## How quickly the pages of a busy account come, and how large they are: [JOBS=10000] [PRODUCTS=1000]
 	$(BIN)/python -m bench.dashboard $(if $(JOBS),--jobs $(JOBS)) $(if $(PRODUCTS),--products $(PRODUCTS))
+
+bench-peers: test-env ## The same job here, on Celery and as a bare loop, side by side: [QUICK=1]; takes 12 minutes
+	$(BIN)/python -m bench.peers $(if $(QUICK),--quick)
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens
