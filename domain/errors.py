@@ -171,7 +171,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
         "most {logo.megapixels}, and not more than {logo.times} times as long as wide.",
     ),
     "logo_being_set": _caller(409, "Another logo is being fetched for this account at this moment.", again=True),
-    # Found out once the job runs
+    # Found out once the job runs. Engines may put better advice in place of an entry's: see `advice=` in engines/.
     "garment_url_unreachable": _caller(None, "The garment picture could not be downloaded."),
     "garment_url_too_large": _caller(None, "The garment picture is larger than {photo.size}."),
     "garment_url_not_an_image": _caller(

@@ -89,7 +89,7 @@ def password_changed_letter(head: Letterhead) -> Letter:
     )
 
 
-def change_letter(head: Letterhead, *, token: str) -> Letter:
+def confirm_address_letter(head: Letterhead, *, token: str) -> Letter:
     """To the new address of an account."""
     return head.letter(
         f"Confirm your new address for {head.name}",
@@ -99,7 +99,7 @@ def change_letter(head: Letterhead, *, token: str) -> Letter:
     )
 
 
-def change_asked_letter(head: Letterhead, *, new_email: str) -> Letter:
+def address_change_asked_letter(head: Letterhead, *, new_email: str) -> Letter:
     """To the present address, before anything is changed."""
     return head.letter(
         f"Your address for {head.name} is about to change",
@@ -110,7 +110,7 @@ def change_asked_letter(head: Letterhead, *, new_email: str) -> Letter:
     )
 
 
-def changed_letter(head: Letterhead, *, new_email: str) -> Letter:
+def address_changed_letter(head: Letterhead, *, new_email: str) -> Letter:
     """To the address that an account had until now."""
     return head.letter(
         f"Your address for {head.name} was changed",

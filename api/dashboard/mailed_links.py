@@ -110,8 +110,15 @@ async def reset(request: Request, form: SentForm, parts: Parts) -> Response:
     except ValueError as error:
         return _link_page(request, Purpose.RESET, link, 422, str(error))
     password_hash = await parts.passwords.hash(password)
-    changed = await parts.database.write(
-        logins.reset, parts.plans, parts.digester, token=link.token, password_hash=password_hash, now=datetime.now(UTC)
+    changed = await write_and_send(
+        parts,
+        logins.reset,
+        parts.plans,
+        parts.digester,
+        letterhead(parts.settings),
+        token=link.token,
+        password_hash=password_hash,
+        now=datetime.now(UTC),
     )
     if changed is None:
         return _dead(request)

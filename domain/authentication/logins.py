@@ -158,6 +158,7 @@ def reset(
     session: Session,
     plans: PlanBook,
     digester: KeyDigester,
+    head: Letterhead,
     *,
     token: str,
     password_hash: str,
@@ -165,13 +166,15 @@ def reset(
 ) -> uuid.UUID | None:
     """Set a new password with a mailed link: every browser is signed out, and the address counts as confirmed.
 
+    The owner of a password that was there is told: somebody in the mailbox may have asked for the link.
+
     Returns:
         Whose password it is; ``None`` if the link is worth nothing.
     """
     used = email_tokens.use_up(session, purpose=Purpose.RESET, token=token, now=now)
     if used is None:
         return None
-    account_id, _email = used
+    account_id, email = used
     lock_account(session, account_id=account_id)
     login = session.get(Login, account_id)
     if login is None:
@@ -179,6 +182,8 @@ def reset(
         session.add(login)
         session.flush()
     verify(session, plans, digester, account_id=account_id, now=now)
+    if login.password_hash is not None:
+        write_mail(session, mails.password_changed_letter(head), to=email, account_id=account_id, now=now)
     login.password_hash = password_hash
     email_tokens.drop_tokens(session, account_id=account_id)
     sessions.end_sessions(session, account_id=account_id)
@@ -221,10 +226,12 @@ def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID,
         token = email_tokens.make_token(
             session, purpose=Purpose.CHANGE, account_id=account_id, email=new_email, now=now
         )
-        write_mail(session, mails.change_letter(head, token=token), to=new_email, account_id=account_id, now=now)
+        write_mail(
+            session, mails.confirm_address_letter(head, token=token), to=new_email, account_id=account_id, now=now
+        )
     else:
         write_mail(session, mails.have_account_letter(head), to=new_email, account_id=None, now=now)
-    letter = mails.change_asked_letter(head, new_email=new_email)
+    letter = mails.address_change_asked_letter(head, new_email=new_email)
     write_mail(session, letter, to=account.email, account_id=account_id, now=now)
 
 
@@ -247,6 +254,6 @@ def change_address(session: Session, digester: KeyDigester, head: Letterhead, *,
     session.flush()
     take_trial(session, digester, email=new_email, now=now)
     email_tokens.drop_tokens(session, account_id=account_id)
-    letter = mails.changed_letter(head, new_email=new_email)
+    letter = mails.address_changed_letter(head, new_email=new_email)
     write_mail(session, letter, to=old_email, account_id=account_id, now=now)
     return True

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from domain.access.keys import KeyDigester
 from domain.authentication import email_addresses, email_tokens, logins
 from domain.authentication.email_tokens import Purpose
-from domain.mails import Letterhead
+from domain.mails import Letterhead, written_in
 from domain.tables import Account, Mail
 from runtime.database import Database
 from tests.factories import PLANS, create_caller
@@ -95,5 +95,10 @@ async def test_a_new_password_makes_the_link_useless(database: Database, digeste
         email = session.get_one(Account, account_id).email
         reset = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
     with database.transaction() as session:
-        assert logins.reset(session, PLANS, digester, token=reset, password_hash="$argon2id$", now=NOW)
+        assert logins.reset(session, PLANS, digester, HEAD, token=reset, password_hash="$argon2id$", now=NOW)
+        assert not written_in(session)  # there was no password before
+        again = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
+        assert logins.reset(session, PLANS, digester, HEAD, token=again, password_hash="$argon2id$", now=NOW)
+        (letter,) = written_in(session)
+        assert (letter.to_address, "password" in letter.subject) == (email, True)
     assert not await changed(database, digester, token)
