@@ -56,6 +56,10 @@ GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 """The run ends itself at its deadline. If it cannot, Temporal ends it this much later."""
 
 
+LARGEST_HERE_BYTES = 16_000_000
+"""Of a picture without loss, 5 megapixels uncompressed: it is watermarked in a fraction of a second. A larger one might
+not be within the time of a step beside its workflow, and would be worked on twice."""
+
 ENDS = ("completed", "failed")
 
 MAIN_STAGES = ("rendering", "rehearsing", *ENDS)  # those that take long, or stay
@@ -166,7 +170,8 @@ class TryOnWorkflow:
         self._engine = rendered.report.engine
         self._enter("watermarking")
         drawn = job.part(WatermarkInput, picture=rendered.picture, trained=rendered.report.trained)
-        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer", here_first=self._here_first)
+        small = rendered.picture.size <= LARGEST_HERE_BYTES
+        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer", here_first=self._here_first and small)
         self._enter("settling")
         # The engine's report with the times of everything around it.
         stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}

@@ -71,6 +71,7 @@ class FakeSteps:
         self.calls: list[tuple[str, Contract]] = []
         self.only: set[str] | None = None
         """Jobs that count; runs that other tests left behind are played to their end and not noted."""
+        self.picture_bytes = 1
         self._before = before
 
     @property
@@ -121,7 +122,8 @@ class FakeSteps:
     @activity.defn(name=steps.RENDER.name)
     async def render(self, request: RenderInput) -> RenderedPicture:
         await self._enter("render", request)
-        return RenderedPicture(picture=ref("rendered"), report=RenderReport(engine="fake", timings_ms={"draw": 5}))
+        picture = ref("rendered").model_copy(update={"size": self.picture_bytes})
+        return RenderedPicture(picture=picture, report=RenderReport(engine="fake", timings_ms={"draw": 5}))
 
     @activity.defn(name=steps.REHEARSE.name)
     async def rehearse(self, request: RehearseInput) -> RenderedPicture:

@@ -21,7 +21,7 @@ from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from workflows.contracts import RehearsalScript, TryOnOutcome
 from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE
-from workflows.tryon import TryOnWorkflow
+from workflows.tryon import LARGEST_HERE_BYTES, TryOnWorkflow
 
 COMPLETED = TryOnOutcome(status="completed", generation_ms=1)
 
@@ -254,6 +254,16 @@ async def test_a_picture_needs_no_server_after_its_drawing(
         events = [event async for event in handle.fetch_history_events()]
     assert scheduled(events)[3:] == last
     assert fakes.names[3:] == ["watermark", "settle", "clean_up"]
+
+
+async def test_a_large_picture_is_not_watermarked_beside_its_workflow(running: RunningSteps) -> None:
+    fakes = FakeSteps()
+    fakes.picture_bytes = LARGEST_HERE_BYTES + 1
+    async with running(fakes) as runs:
+        handle = await runs.start()
+        assert await handle.result() == COMPLETED
+        events = [event async for event in handle.fetch_history_events()]
+    assert scheduled(events)[3:] == ["watermark", "clean_up"]
 
 
 async def test_a_step_that_fails_beside_its_workflow_is_handed_out_where_people_see_it(running: RunningSteps) -> None:
