@@ -1,4 +1,4 @@
-"""``python -m bench.growth [rows workers backfills] [--largest 1000000]``: measure, print tables, draw curves."""
+"""``python -m bench.growth [--only rows] [--largest 1000000]``: measure, print tables, draw curves."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ SUBJECTS: dict[str, tuple[Callable[..., Iterator[Point]], tuple[int, ...], str, 
 def main() -> None:
     """Measure what is asked for; ``--draw`` draws what was measured before."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("subjects", nargs="*", default=[*SUBJECTS], choices=[*SUBJECTS])
+    parser.add_argument("--only", choices=[*SUBJECTS], action="append", help="all of them unless some are named")
     parser.add_argument("--largest", type=int, help="leave out larger sizes")
     parser.add_argument("--draw", type=Path, help="write SVG files into this folder, of what lies in out/growth")
     wanted = parser.parse_args()
-    for name in wanted.subjects:
+    for name in wanted.only or SUBJECTS:
         measure, sizes, counted, unit = SUBJECTS[name]
         file = OUT / f"{name}.json"
         if wanted.draw is None:
