@@ -11,7 +11,7 @@ CLIENT_GENERATOR := openapi-python-client==0.29.1# in an environment of its own:
 PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py
 SERVICE := tests/api tests/domain
-STACKS := tests/stack tests/e2e
+STACKS := tests/stack tests/e2e tests/integration
 REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
