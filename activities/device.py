@@ -24,10 +24,9 @@ from engines.base import OnStep, RenderResult, ShouldStop
 from runtime.metric_catalogue import DEVICE_SECONDS
 from runtime.metrics import SdkMeter, activity_meter
 from runtime.object_store import waiting_at_most
+from workflows.steps import HERE_TIMEOUT
 
 INTERVAL_SECONDS = 2.0
-
-HERE_STORE_SECONDS = 4.0  # a second less than `workflows.steps.HERE_TIMEOUT`
 
 
 @asynccontextmanager
@@ -35,10 +34,10 @@ async def heartbeats() -> AsyncIterator[None]:
     """Send a heartbeat every two seconds for as long as the block runs and the event loop turns.
 
     A step that is tried in the workflow's own worker sends none: the worker itself tells the server that it lives.
-    There the store is waited for no longer than the try lasts, so that no thread goes on when it is over.
+    There the store is waited for a second less than the try may take, so that no thread goes on when it is over.
     """
     if activity.info().is_local:
-        with waiting_at_most(HERE_STORE_SECONDS):
+        with waiting_at_most(HERE_TIMEOUT.total_seconds() - 1):
             yield
         return
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from gateway.queues import queue_state
 from gateway.temporal import TemporalGateway
@@ -31,8 +30,7 @@ def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
 
     async def temporal(_pid: int) -> None:
         """The frontend answers and has the namespace."""
-        request = DescribeNamespaceRequest(namespace=settings.temporal.namespace)
-        await (await TemporalGateway.connect(settings.temporal)).client.workflow_service.describe_namespace(request)
+        await (await TemporalGateway.connect(settings.temporal)).check_namespace()
 
     store = S3ObjectStore(settings.object_store)
 

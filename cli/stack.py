@@ -12,8 +12,7 @@ from typing import Annotated
 import typer
 
 from cli.answers import fail, failing_on
-from runtime.embedded.record import FolderInUseError, StackRecord
-from runtime.embedded.supervisor import UP_LOG, ChildFailedError
+from runtime.embedded.record import UP_LOG, FolderInUseError, StackRecord
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
 
 START_SECONDS = 120.0  # longest time for everything to come up
@@ -45,6 +44,7 @@ def up(
     from cli.embedded import EmbeddedStack
     from engines.models import models_present
     from runtime.embedded.servers import DiskFullError, PortInUseError
+    from runtime.embedded.supervisor import ChildFailedError
     from runtime.logs import configure_logs
     from runtime.metrics import MetricsAddressError
 

@@ -153,13 +153,11 @@ class TemporalGateway:
         Raises:
             TemporalAwayError: It answers, and refuses: no waiting mends a key that is not valid.
         """
-        asked, pause = DescribeNamespaceRequest(namespace=settings.namespace), FIRST_PAUSE_SECONDS
+        pause = FIRST_PAUSE_SECONDS
         while True:
             try:
                 gateway = await cls.connect(settings, runtime=runtime, interceptors=interceptors)
-                with temporal_calls():
-                    service = gateway.client.workflow_service
-                    await service.describe_namespace(asked, timeout=timedelta(seconds=PATIENCE_SECONDS))
+                await gateway.check_namespace()
             except TemporalAwayError as error:
                 if isinstance(error.__cause__, RPCError) and error.__cause__.status in REFUSED:
                     raise
@@ -169,6 +167,13 @@ class TemporalGateway:
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             else:
                 return gateway
+
+    async def check_namespace(self) -> None:
+        """Whether Temporal answers, and has the namespace."""
+        asked = DescribeNamespaceRequest(namespace=self.client.namespace)
+        with temporal_calls():
+            service = self.client.workflow_service
+            await service.describe_namespace(asked, timeout=timedelta(seconds=PATIENCE_SECONDS))
 
     async def check(self) -> None:
         """Whether Temporal answers."""

@@ -77,12 +77,13 @@ def stop_event() -> asyncio.Event:
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, Answer]) -> Answer | None:
     """Do ``work`` to its end; None where ``stop`` is set before that."""
     working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
-    await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if working.done():
-        return working.result()
-    working.cancel()
-    return None
+    try:
+        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        working.cancel()
+        stopping.cancel()
+        await asyncio.gather(working, stopping, return_exceptions=True)
 
 
 async def serve_workers(

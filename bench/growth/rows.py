@@ -35,15 +35,14 @@ LATELY = timedelta(days=30)
 PAGE = 50
 
 
-def measure(folder: Path, sizes: tuple[int, ...] = SIZES, url: str | None = None) -> Iterator[Point]:
+def measure(folder: Path, sizes: tuple[int, ...] = SIZES) -> Iterator[Point]:
     """Every point, in a database that grows from size to size.
 
     Args:
         folder: For a SQLite file.
         sizes: Rows of jobs, in rising order.
-        url: Another database, empty, in place of that file.
     """
-    settings = DatabaseSettings(url=url or f"sqlite:///{folder / 'growth.sqlite'}")
+    settings = DatabaseSettings(url=f"sqlite:///{folder / 'growth.sqlite'}")
     with closing(Database(settings)) as database:
         migrations.upgrade(database.engine)
         busy: BusyAccount | None = None

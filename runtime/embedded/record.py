@@ -28,6 +28,8 @@ from pydantic import TypeAdapter, ValidationError
 
 LOCK_FILE = "up.lock"  # stays in the folder; what counts is who holds it
 
+UP_LOG = "up.log"  # among the logs: the output of a supervisor without a terminal
+
 log = structlog.get_logger(__name__)
 
 

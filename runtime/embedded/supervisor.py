@@ -14,14 +14,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import structlog
 
-from runtime.embedded.record import Endings, ProcessIdentity
+from runtime.embedded.record import UP_LOG, Endings, ProcessIdentity
+from runtime.process import unless_stopped
 
 log = structlog.get_logger(__name__)
 
@@ -194,7 +195,6 @@ RESTART_SECONDS = 3.0
 write a log of its own into the volumes that it closed."""
 
 LOG_SECONDS = 10.0  # how often the length of the logs is looked at
-UP_LOG = "up.log"  # the output of a supervisor without a terminal
 
 OnChange = Callable[[dict[str, ProcessIdentity], dict[str, Endings]], None]
 
@@ -251,7 +251,7 @@ class Supervisor:
                 await self._start_again(child, stop)
                 continue
             if child.exit_code is None:
-                await _unless(stop, asyncio.sleep(WATCH_SECONDS))
+                await unless_stopped(stop, asyncio.sleep(WATCH_SECONDS))
                 continue
             if child.age_seconds >= STEADY_SECONDS:
                 pause = self._first_pause
@@ -261,7 +261,7 @@ class Supervisor:
             log.warning(
                 "process ended, starting it again", name=child.spec.name, exit_code=child.exit_code, in_seconds=pause
             )
-            await _unless(stop, asyncio.sleep(pause))
+            await unless_stopped(stop, asyncio.sleep(pause))
             if not stop.is_set():
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
                 await self._start_again(child, stop)
@@ -274,7 +274,7 @@ class Supervisor:
             return
         self._report()
         try:
-            await _unless(stop, child.wait_ready(LONGEST_PAUSE_SECONDS))
+            await unless_stopped(stop, child.wait_ready(LONGEST_PAUSE_SECONDS))
         except ChildFailedError as error:
             log.warning("process is not ready", reason=str(error))
 
@@ -285,7 +285,7 @@ class Supervisor:
                     bound_log(log_file, self._longest_log)
                 except OSError as error:
                     log.warning("a log cannot be bounded", file=str(log_file), reason=str(error))
-            await _unless(stop, asyncio.sleep(LOG_SECONDS))
+            await unless_stopped(stop, asyncio.sleep(LOG_SECONDS))
 
     def _report(self) -> None:
         running = {
@@ -306,16 +306,3 @@ def _wants_restart(child: Child) -> bool:
     except OSError as error:
         log.warning("it cannot be told whether a process does its work", name=child.spec.name, reason=str(error))
         return False
-
-
-async def _unless(stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
-    """Do ``work`` to its end, or until ``stop`` is set."""
-    working, stopping = asyncio.ensure_future(work), asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            working.result()
-    finally:
-        working.cancel()
-        stopping.cancel()
-        await asyncio.gather(working, stopping, return_exceptions=True)
