@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,6 +141,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
 
     caller = await create_caller(database, servers.digester)
     async with (
+        AsyncExitStack() as closing,
         build_cpu_worker(parts.temporal, database, store, fetcher, settings),
         all_running(build_gpu_workers(servers.temporal, inference, engines.parallel)),
         (app := create_app(settings, ready_parts)).router.lifespan_context(app),
@@ -148,6 +149,6 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
             transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
         ) as client,
     ):
+        closing.callback(device.close)
+        closing.push_async_callback(fetcher.close)
         yield Service(client, database, store, caller, shop, segmenter)
-    await fetcher.close()
-    device.close()

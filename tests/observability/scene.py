@@ -11,7 +11,7 @@ import contextlib
 import json
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -251,11 +251,15 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
         tracing=tracings["api"],
     )
     async with (
+        AsyncExitStack() as closing,
         build_cpu_worker(gateways[0], database, store, fetcher, settings),
         all_running(build_gpu_workers(gateways[1].client, inference, 1)),
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://tryon", timeout=60) as http,
     ):
+        closing.callback(database.close)
+        closing.push_async_callback(fetcher.close)
+        closing.callback(device.close)
         caller = await create_caller(database, digester)
         parts: ApiParts = app.state.parts
         yield Scene(
@@ -271,9 +275,6 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
             state=StateMetrics(database, gateways[0].client, cpu_meter, settings.database.file(), sends_mail=True),
             tracings=list(tracings.values()),
         )
-    device.close()
-    await fetcher.close()
-    database.close()
 
 
 async def play(scene: Scene) -> dict[str, httpx.Response]:
