@@ -16,12 +16,12 @@ from engines.base import (
     Picture,
     RenderRequest,
     RenderResult,
-    RenderStopped,
     ShouldStop,
 )
 from engines.finish.checks import Bounds, broken, measure, pose_drift
 from engines.finish.views import View, seen_at, view_of
 from engines.hint_sense import dressing_order, with_fewer_hints
+from engines.stages import Stages
 
 ANOTHER_SEED = 1_000_003
 """Added to the seed for the second try."""
@@ -120,10 +120,8 @@ class JudgedEngine:
         return result
 
     def _judged(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
-        result = self._engine.render(request, on_step, should_stop)
-        if should_stop():
-            raise RenderStopped
-        on_step("checks")
+        result, stages = self._engine.render(request, on_step, should_stop), Stages(on_step, should_stop)
+        stages.begin("checks")
         if result.picture.shape != request.person.shape:
             raise ValueError(f"{self.info.name} made {result.picture.shape} of a photo of {request.person.shape}")
         view = view_of(request.person, request.person_map)
@@ -134,7 +132,11 @@ class JudgedEngine:
             lowest = {name: min(figure, figures[name]) for name, figure in painted.items() if name.startswith(SHOWN)}
             figures = painted | lowest
             figures |= self._person_in(result.painting, view, painted.get("face", 0.0))
-        return replace(result, checks=dict(result.checks) | figures)
+        return replace(
+            result,
+            checks=dict(result.checks) | figures,
+            timings_ms=dict(result.timings_ms) | stages.timings_ms(),
+        )
 
     def _person_in(self, drawn: Picture, view: View, face: float) -> dict[str, float]:
         """How many people were drawn, and how far the one person moved.
