@@ -260,7 +260,7 @@ class ImportService:
         rows = [row for of_page in read for row in of_page]
         done = len(rows)
         rows += [Row(row.number, row.external_id, "skipped", row.sentence) for row in plan.skipped]
-        state = "done" if done >= plan.rows else await self._state(import_id)
+        state = await self._state(import_id, whole=done >= plan.rows)
         return Import(import_id, plan, done, state, sorted(rows, key=lambda row: row.number))
 
     async def recent(self) -> list[tuple[str, ImportPlan]]:
@@ -303,15 +303,19 @@ class ImportService:
             for outcome in read_outcomes(data, RowOutcome).values()
         ]
 
-    async def _state(self, import_id: str) -> str:
-        """Whether an import that is not done goes on: only the newest one may, and its run tells."""
-        newest = await self._ids()
-        if newest and newest[0] != import_id:
-            return "stopped"
+    async def _state(self, import_id: str, *, whole: bool) -> str:
+        """Whether an import goes on: only the newest one may, and its run tells.
+
+        A run ends a moment after its last row; until then another file would be refused.
+        """
+        newest = (await self._ids())[:1]
         try:
-            return "running" if await self._parts.temporal.is_importing(self._account) else "stopped"
+            running = newest == [import_id] and await self._parts.temporal.is_importing(self._account)
         except TemporalAwayError:
+            running = not whole
+        if running:
             return "running"
+        return "done" if whole else "stopped"
 
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024
