@@ -71,7 +71,7 @@ def test_picture_has_the_photos_size_and_the_garments_colour() -> None:
     assert result.picture.shape == PERSON.photo.shape
     assert tuple(result.picture[250, 240]) == pytest.approx(NEW_TOP, abs=8)
     assert (result.picture[:20] == PERSON.photo[:20]).all()
-    assert list(result.timings_ms) == ["references", "paint", "paste"]
+    assert list(result.timings_ms) == ["references", "paint", "paste", "checks"]
 
 
 def test_all_garments_in_one_pass_where_the_network_can() -> None:
