@@ -58,7 +58,8 @@ async def _accept(
     body, sent_key, path = body_of(request), request.headers.get(IDEMPOTENCY_KEY), request.scope["path"]
 
     def read() -> tuple[ReadRequest, RequestKey | None]:
-        return read_request(body, model, parts.limits), RequestKey.read(sent_key, owner.mode, path, body)
+        asked = read_request(body, model, parts.limits, products_only=owner.publishable)
+        return asked, RequestKey.read(sent_key, owner, path, body)
 
     asked, key = await decoders.in_thread(owner.account_id, read)
     acceptor = JobAcceptor(parts, decoders)
@@ -77,7 +78,7 @@ async def _accept(
     openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
     **START,
 )
-@RoutePolicy(rate="requests", pictures=IN_SINGLE)
+@RoutePolicy(scope="tryons", publishable=True, rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, parts, decoders, owner, SingleRequest)
@@ -90,7 +91,7 @@ async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner
     openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
     **START,
 )
-@RoutePolicy(rate="requests", pictures=IN_COMBO)
+@RoutePolicy(scope="tryons", publishable=True, rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, parts, decoders, owner, ComboRequest)
@@ -108,7 +109,7 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
     },
     openapi_extra=read_by_hand(headers=[openapi.PREFER]),
 )
-@RoutePolicy(rate="requests")
+@RoutePolicy(scope="tryons", publishable=True, rate="requests")
 async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """Poll every 2 to 3 seconds until the status is completed or failed.
 
@@ -135,6 +136,7 @@ async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) 
     response_description="Erased; polls are 404 from now on.",
     responses={204: success(), **refusals(*GATE, *SENDING, "job_not_found")},
 )
+@RoutePolicy(scope="tryons")
 async def erase_tryon(own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     await own.delete(jobId)

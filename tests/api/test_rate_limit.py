@@ -29,6 +29,7 @@ pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 REQUESTS = RatePolicy("requests", requests=20, window_seconds=300)
 MANAGEMENT = RatePolicy("management", requests=2, window_seconds=60)
+VISITOR, PUBLISHABLE = RatePolicy("visitor", 20, 300), RatePolicy("publishable", 600, 300)
 MANAGED = "/api/v1/usage"
 
 
@@ -49,7 +50,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def limited(open_api: OpenApi, database: Database, clock: Clock) -> AsyncIterator[Api]:
-    limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT)
+    limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)
     async with open_api(rate_limiter=limiter) as api:
         yield api
 
@@ -185,7 +186,7 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
 
         async def close(self) -> None: ...
 
-    async with open_api(rate_limiter=RateLimiter(Locked(), REQUESTS, MANAGEMENT)) as api:
+    async with open_api(rate_limiter=RateLimiter(Locked(), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
         answer = await poll(api)
     assert answer.status_code == 503
     assert answer.headers["X-Error-Code"] == "storage_unavailable"
@@ -194,7 +195,7 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
 
 async def test_a_valkey_server_that_is_away_is_503_and_not_an_open_door(open_api: OpenApi) -> None:
     log = ValkeyRateLog(f"valkey://127.0.0.1:{free_port()}/0")
-    async with open_api(rate_limiter=RateLimiter(log, REQUESTS, MANAGEMENT)) as api:
+    async with open_api(rate_limiter=RateLimiter(log, REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
         answer = await poll(api)
     await log.close()
     assert answer.status_code == 503
