@@ -213,6 +213,7 @@ TEXTS = {
 LEFT_OUT = {
     "products": ("Importing a file", "For operators"),
     "watermark": ("Setting it", "What you can rely on"),
+    "publishable-keys": ("For operators",),
 }
 """Headings of their sections that are about commands and servers, which owners are not shown."""
 

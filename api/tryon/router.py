@@ -11,7 +11,7 @@ from starlette.background import BackgroundTask
 from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
+from api.openapi import GATE, JSON_BODY, PAGE_GATE, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import ApiParts, Decoders, Parts
 from api.routes import Owner, RoutePolicy
 from api.tryon.accepting import JobAcceptor, ReadRequest, Requester, RequestKey, TryOnRequest, read_request
@@ -43,7 +43,15 @@ START: dict[str, Any] = {
                 "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
             },
         ),
-        **refusals(*GATE, *JSON_BODY, *openapi.IDEMPOTENCY, "product_not_found", *PICTURES, *openapi.VOLUME),
+        **refusals(
+            *PAGE_GATE,
+            *JSON_BODY,
+            "products_only",
+            *openapi.IDEMPOTENCY,
+            "product_not_found",
+            *PICTURES,
+            *openapi.VOLUME,
+        ),
     },
 }
 """What both ways to start a job say of themselves."""
@@ -105,7 +113,7 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
     response_description="How the job stands.",
     responses={
         200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=openapi.POLLS),
-        **refusals(*GATE, "job_not_found"),
+        **refusals(*PAGE_GATE, "job_not_found"),
     },
     openapi_extra=read_by_hand(headers=[openapi.PREFER]),
 )
