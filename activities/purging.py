@@ -21,7 +21,7 @@ from temporalio import activity
 from activities.device import heartbeats
 from domain import erasure, mails
 from domain import object_keys as keys
-from domain.access import idempotency
+from domain.access import idempotency, rates
 from domain.authentication import email_tokens, sessions, throttles
 from domain.jobs import backfills, jobs
 from domain.object_keys import BACKFILLS, IMPORTS, JOBS, RESULTS, USES, folder_of, job_of_key
@@ -114,6 +114,7 @@ class PurgingActivities:
             now = datetime.now(UTC)
             recorded_since = now - timedelta(days=self.settings.record_days)
             requests = await self.database.write(idempotency.forget_old_keys, now=now)
+            requests += await self.database.write(rates.forget_old, now=now)
             old = await self.database.write(jobs.delete_old, finished_before=recorded_since, limit=limit)
             old += await self.database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
             old += await self.database.write(forget_sign_ins, now=now, limit=limit)

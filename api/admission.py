@@ -2,8 +2,8 @@
 
 FastAPI reads and parses a body before it runs its dependencies, so without this anybody could make the service
 parse 100 MiB. Each request names a known host. A call of the API leads to a route, with a method that it takes, and
-brings a key whose account is not blocked and that has not called too often. Who may see which page is decided in
-`api.dashboard.admission`.
+brings a key whose account is not blocked, that may call this route, and that has not called too often. Who may see
+which page is decided in `api.dashboard.admission`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from api.dashboard.admission import STATIC_PREFIX, PageSending, admit_page
 from api.edge import plain_address
 from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
+from api.publishable import origin_headers, preflight_answer, visitor_id
 from api.rate_limit import rate_headers, whole_seconds
 from api.routes import SAFE, call_of, is_page
 from domain.access import keys
@@ -63,6 +64,9 @@ class Admission:
             await self._app(scope, receive, send)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (preflight := preflight_answer(scope, call_of(scope).route)) is not None:
+            await preflight(scope, receive, send)
+            return
         try:
             await admit_call(scope)
         except EXPECTED as error:
@@ -130,22 +134,40 @@ async def admit_call(scope: Scope) -> None:
     if scope["method"] not in call.route.policies:
         call.answer_headers["Allow"] = call.route.allow
         raise TryOnError("method_not_allowed")
-    scheme, _, key = Headers(scope=scope).get("Authorization", "").partition(" ")
+    headers = Headers(scope=scope)
+    scheme, _, key = headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
     owner = await parts.database.read(keys.find_owner, parts.digester, key=key.strip())
     if owner is None:
         raise TryOnError("unauthorized")
+    if owner.publishable:
+        call.answer_headers.update(origin_headers(owner, headers))
     if owner.blocked:
         raise TryOnError("account_blocked")
+    asked = call.route.policy(scope["method"])
+    if owner.publishable and not asked.publishable:
+        raise TryOnError("key_publishable")
+    if owner.publishable and "Access-Control-Allow-Origin" not in call.answer_headers:
+        raise TryOnError("origin_not_allowed")
+    if not owner.may(asked.scope):
+        raise TryOnError("key_scope_missing", f"This API key lacks the scope {asked.scope}.")
     call.owner = owner
     structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
     limiter = parts.rate_limiter
-    policy = limiter.requests if call.route.policy(scope["method"]).rate == "requests" else limiter.management
-    state = await limiter.log.hit(owner.key_id, policy)
-    call.answer_headers.update(rate_headers(policy, state))
-    if not state.admitted:
-        raise TryOnError("rate_limited", retry_after=whole_seconds(state))
+    if owner.publishable:
+        # The visitor first: a single one does not use up the rate of all.
+        counted = [(visitor_id(owner, scope), limiter.visitor), (owner.key_id, limiter.publishable)]
+    elif asked.rate == "requests":
+        counted = [(owner.key_id, limiter.requests_of(owner.account, parts.plans))]
+    else:
+        counted = [(owner.key_id, limiter.management)]
+    for caller, policy in counted:
+        state = await limiter.log.hit(caller, policy)
+        if caller == counted[0][0] or not state.admitted:
+            call.answer_headers.update(rate_headers(policy, state))
+        if not state.admitted:
+            raise TryOnError("rate_limited", retry_after=whole_seconds(state))
     await note_use(parts, owner)
 
 
@@ -156,7 +178,7 @@ async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
     """
     now, key_id = datetime.now(UTC), owner.key_id
     try:
-        if owner.last_used_at is None or abs(now - owner.last_used_at) >= LAST_USE_GRAIN:
+        if owner.key.last_used_at is None or abs(now - owner.key.last_used_at) >= LAST_USE_GRAIN:
             await parts.database.write_relaxed(keys.note_use, key_id=key_id, now=now)
         if owner.new_digest is not None:
             await parts.database.write(keys.renew_digest, key_id=key_id, digest=owner.new_digest)

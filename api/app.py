@@ -92,9 +92,11 @@ def create_app(
     routes = app.state.routes = RouteTable(app.routes)
 
     def cap_of(scope: Scope) -> int:
-        asked = call_of(scope).route.policy(scope["method"])
+        call = call_of(scope)
+        asked = call.route.policy(scope["method"])
         if asked.pictures:
-            return settings.images.body_cap(asked.pictures)
+            from_a_page = call.owner is not None and call.owner.publishable  # which sends no pictures of garments
+            return settings.images.body_cap(1 if from_a_page else asked.pictures)
         return asked.body_bytes or settings.api.max_body_other_bytes
 
     # The last one added is the outermost.

@@ -92,9 +92,7 @@ class Edge:
             address = plain_address(connection.client[0] if connection.client else "")
         except ValueError:  # a Unix socket
             return None
-        if any(address in network for network in self._proxies):
-            return None
-        return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
+        return None if any(address in network for network in self._proxies) else network_of(address)
 
 
 def plain_address(text: str) -> IPv4Address | IPv6Address:
@@ -105,6 +103,11 @@ def plain_address(text: str) -> IPv4Address | IPv6Address:
     """
     address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+def network_of(address: IPv4Address | IPv6Address) -> str:
+    """What one visitor has: an address of IPv4, a network of 64 bits of IPv6."""
+    return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
 
 
 def allow_open_files(connections: int) -> int:

@@ -237,8 +237,20 @@ def read_by_hand(
 Answers: TypeAlias = dict[int | str, dict[str, Any]]
 """The ``responses`` argument of a route."""
 
-GATE = ("unauthorized", "account_blocked", "rate_limited", "busy", "storage_unavailable", "internal")
+GATE = (
+    "unauthorized",
+    "account_blocked",
+    "key_scope_missing",
+    "key_publishable",
+    "rate_limited",
+    "busy",
+    "storage_unavailable",
+    "internal",
+)
 """What any call under ``/api/`` may meet, whatever it asks for."""
+
+PAGE_GATE = (*(code for code in GATE if code != "key_publishable"), "origin_not_allowed")
+"""The same where web pages may call too."""
 
 SENDING = ("body_incomplete", "body_too_large")
 """What a body may meet on its way, wanted or not."""
@@ -250,7 +262,7 @@ PICTURES = tuple(code.value for code in ImageErrorCode if CATALOGUE[code].status
 
 IDEMPOTENCY = ("idempotency_key_invalid", "idempotency_in_progress", "idempotency_mismatch")
 
-VOLUME = ("trial_ended", "volume_exhausted", "daily_cap_reached")
+VOLUME = ("trial_ended", "volume_exhausted", "daily_cap_reached", "key_daily_cap_reached")
 
 COME_WITH: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "WWW-Authenticate",
@@ -374,7 +386,8 @@ SECURITY_SCHEMES = {
         "type": "http",
         "scheme": "bearer",
         "description": "An API key of the account: `Authorization: Bearer vto_live_…`. Keys that begin with "
-        "`vto_test_` are never billed and need no model.",
+        "`vto_test_` or `vto_pub_test_` are never billed and need no model. Keys that begin with `vto_pub_` are for "
+        "web pages: they start try-ons with registered products, poll those, and do nothing else.",
     }
 }
 

@@ -15,7 +15,7 @@ import asyncio
 import math
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, Self, cast
 from urllib.parse import urlsplit
@@ -23,6 +23,8 @@ from urllib.parse import urlsplit
 from domain.access import rates
 from domain.access.rates import Clock, RatePolicy, RateState
 from domain.errors import TryOnError
+from domain.money.plans import PlanBook
+from domain.tables import Account
 from runtime.database import Database
 from runtime.settings import RateLimitSettings
 
@@ -156,16 +158,20 @@ class ValkeyRateLog:
 
 @dataclass(frozen=True)
 class RateLimiter:
-    """The two policies of the service, and the log that both are kept in.
+    """The policies of the service, and the log that all are kept in.
 
     Attributes:
-        requests: Of the contract: starting try-ons and polling them, together.
+        requests: Of the contract: starting try-ons and polling them, together; unless an account has another rate.
         management: Of every other call with a key.
+        visitor: Of one visitor of a page with a publishable key.
+        publishable: Of a publishable key, for all its visitors together.
     """
 
     log: RateLog
     requests: RatePolicy
     management: RatePolicy
+    visitor: RatePolicy
+    publishable: RatePolicy
 
     @classmethod
     def of(cls, settings: RateLimitSettings, database: Database) -> Self:
@@ -178,6 +184,17 @@ class RateLimiter:
             DatabaseRateLog(database) if settings.url is None else ValkeyRateLog(settings.url.get_secret_value()),
             RatePolicy("requests", settings.requests, settings.window_seconds),
             RatePolicy("management", settings.management_requests, settings.management_window_seconds),
+            RatePolicy("visitor", settings.visitor_requests, settings.visitor_window_seconds),
+            RatePolicy("publishable", settings.publishable_requests, settings.publishable_window_seconds),
+        )
+
+    def requests_of(self, account: Account, plans: PlanBook) -> RatePolicy:
+        """How often each secret key of the account may start and poll try-ons: by its own terms, else by its plan's."""
+        rate = plans.request_rate(account)
+        return (
+            self.requests
+            if rate is None
+            else replace(self.requests, requests=rate.requests, window_seconds=rate.window_seconds)
         )
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from starlette.routing import BaseRoute, Route, compile_path
 from starlette.types import Scope
 
-from domain.access.keys import KeyOwner
+from domain.access.keys import KeyOwner, KeyScope
 from domain.authentication.sessions import SignedIn
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -42,12 +42,16 @@ class RoutePolicy:
     """What a route asks of a request, besides its method; stands as a decorator below the router's own.
 
     Attributes:
-        rate: The request rate that a call with a key counts under.
+        scope: What a key has to have to call it; every route under ``/api/`` names one.
+        publishable: Whether web pages may call it with a publishable key, which finds there what it started alone.
+        rate: The request rate that a call with a secret key counts under.
         pictures: How many pictures a body may bring; the largest body follows from that.
         body_bytes: The largest body of a route without pictures; None is what all others have.
         public: Whether a page is for people who are not signed in, too. Every other page is closed to them.
     """
 
+    scope: KeyScope | None = None
+    publishable: bool = False
     rate: Literal["requests", "management"] = "management"
     pictures: int = 0
     body_bytes: int | None = None

@@ -11,7 +11,7 @@ from api import openapi
 from api.json_body import Answer
 from api.openapi import GATE, refusals, success
 from api.parts import Parts
-from api.routes import AccountId
+from api.routes import AccountId, RoutePolicy
 from domain.money.quota import usage_of
 
 router = APIRouter(tags=["usage"])
@@ -45,6 +45,7 @@ class UsageAnswer(Answer):
     response_description="The account's standing.",
     responses={200: success(examples=openapi.USAGE), **refusals(*GATE)},
 )
+@RoutePolicy(scope="reading")
 async def get_usage(parts: Parts, account_id: AccountId) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
     usage = await parts.database.read(usage_of, parts.plans, account_id=account_id, now=datetime.now(UTC))

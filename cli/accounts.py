@@ -20,6 +20,7 @@ from domain import mails
 from domain.accounts import OwnTerms
 from domain.billing import payments
 from domain.money.ledger import check_ledger, entries_of_account
+from domain.money.plans import RequestRate
 from domain.money.quota import usage_of
 from domain.operation import operators
 from domain.tables import Mail
@@ -32,6 +33,8 @@ Included = Annotated[int | None, typer.Option(min=0, help="Included try-ons of t
 DailyCap = Annotated[int | None, typer.Option(min=0, help="Try-ons a day of this account alone.")]
 MonthlyPrice = Annotated[str | None, typer.Option(help="Price per month of this account alone, in US dollars.")]
 ExtraPrice = Annotated[str | None, typer.Option(help="Price of an extra try-on of this account alone, in US dollars.")]
+Requests = Annotated[int | None, typer.Option(help="Starts and polls in a window that each of its keys may make.")]
+WindowSeconds = Annotated[int | None, typer.Option(help="Length of that window; given together with --requests.")]
 
 
 @app.command("create")
@@ -43,6 +46,8 @@ def create_account(
     daily_cap: DailyCap = None,
     monthly_price: MonthlyPrice = None,
     extra_price: ExtraPrice = None,
+    requests: Requests = None,
+    window_seconds: WindowSeconds = None,
     as_json: AsJson = False,
 ) -> None:
     """Add an account; its first period or trial starts now."""
@@ -53,7 +58,13 @@ def create_account(
             service.plans,
             email=email,
             plan=plan,
-            own_terms=OwnTerms(included, daily_cap, _dollars(monthly_price), _dollars(extra_price)),
+            own_terms=OwnTerms(
+                included,
+                daily_cap,
+                _dollars(monthly_price),
+                _dollars(extra_price),
+                RequestRate.of(requests, window_seconds),
+            ),
             operator_id=None,
             now=datetime.now(UTC),
         )
@@ -69,6 +80,8 @@ def change_plan(
     daily_cap: DailyCap = None,
     monthly_price: MonthlyPrice = None,
     extra_price: ExtraPrice = None,
+    requests: Requests = None,
+    window_seconds: WindowSeconds = None,
 ) -> None:
     """Put an account on a plan: a new period with all its try-ons starts now; packs stay."""
     service = Service()
@@ -78,7 +91,13 @@ def change_plan(
             service.plans,
             account_id=account_named(session, account),
             plan=plan,
-            own_terms=OwnTerms(included, daily_cap, _dollars(monthly_price), _dollars(extra_price)),
+            own_terms=OwnTerms(
+                included,
+                daily_cap,
+                _dollars(monthly_price),
+                _dollars(extra_price),
+                RequestRate.of(requests, window_seconds),
+            ),
             operator_id=None,
             now=datetime.now(UTC),
         )

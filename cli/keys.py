@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import SecretStr
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from cli.answers import AsJson, fail, show
 from cli.service import AccountName, Service, account_named
 from domain.access import keys
+from domain.access.keys import KeyScope, KeyTerms, PublishableTerms
 from domain.operation import audit
 from domain.operation.audit import Act, Detail
 from domain.tables import ApiKey
@@ -33,15 +34,49 @@ KeyId = Annotated[uuid.UUID, typer.Argument(help="Id of the key, from `tryon key
 @app.command("create")
 def create_key(
     account: AccountName,
+    *,
     test: Annotated[bool, typer.Option("--test", help="A key that costs nothing and draws nothing.")] = False,
+    name: Annotated[str | None, typer.Option(help="What lists call it, up to 60 characters.")] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help=f"What it may be used for: {', '.join(keys.SCOPES)}; can be given again. All by default."),
+    ] = None,
+    last_day: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="It stops working at the end of this day (UTC).")
+    ] = None,
+    publishable: Annotated[
+        bool, typer.Option("--publishable", help="A key for web pages, which is no secret.")
+    ] = False,
+    origin: Annotated[
+        list[str] | None, typer.Option(help="Origin of pages that may use a publishable key; up to 20 times.")
+    ] = None,
+    daily_cap: Annotated[
+        int, typer.Option(min=1, max=keys.LARGEST_DAILY_CAP, help="Try-ons a day of a publishable key.")
+    ] = keys.DEFAULT_DAILY_CAP,
     as_json: AsJson = False,
 ) -> None:
     """Add an API key and show it this once."""
+    if publishable and scope:
+        raise typer.BadParameter("a publishable key has its own", param_hint="--scope")
+    if origin and not publishable:
+        raise typer.BadParameter("only a publishable key has origins", param_hint="--origin")
+    scopes: list[KeyScope] = [known for known in keys.SCOPES if known in (scope or ())]
+    if scope and len(scopes) < len(set(scope)):
+        raise typer.BadParameter(f"scopes are {', '.join(keys.SCOPES)}", param_hint="--scope")
     service = Service()
     with service.transaction() as session:
-        account_id = account_named(session, account)
-        mode: Literal["live", "test"] = "test" if test else "live"
-        row, key = keys.create_key(session, service.digester, account_id=account_id, mode=mode)
+        row, key = keys.create_key(
+            session,
+            service.digester,
+            account_id=account_named(session, account),
+            mode=keys.TEST if test else keys.LIVE,
+            terms=KeyTerms(
+                None if name is None else keys.read_name(name),
+                scopes or None,
+                last_day and last_day.replace(tzinfo=UTC) + timedelta(days=1),
+            ),
+            publishable=PublishableTerms(keys.read_origins(origin or []), daily_cap) if publishable else None,
+        )
         _note(session, Act.KEY_CREATED, row)
     _show_once(row, key, as_json=as_json)
 
@@ -54,8 +89,11 @@ def list_keys(account: AccountName, as_json: AsJson = False) -> None:
     show(
         facts,
         *(
-            f"{_name(key)}  created {key['created']}  "
+            f"{_name(key)}  {key['name']}  created {key['created']}  "
             + (f"revoked {key['revoked']}" if key["revoked"] else f"last used {key['lastUsed'] or 'never'}")
+            + ("" if key["revoked"] or not key["expires"] else f"  works until {key['expires']}")
+            + (f"  may {', '.join(key['scopes'])}" if key["scopes"] else "")
+            + (f"  on {', '.join(key['origins'])}, {key['dailyCap']} a day" if key["origins"] else "")
             for key in facts
         ),
         as_json=as_json,
@@ -74,11 +112,17 @@ def revoke_key(key_id: KeyId) -> None:
 
 
 @app.command("replace")
-def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
-    """Revoke a key and show another like it this once."""
+def replace_key(
+    key_id: KeyId,
+    overlap: Annotated[
+        Literal["none", "1h", "24h", "7d"], typer.Option(help="How long the old key works on; none revokes it at once.")
+    ] = "none",
+    as_json: AsJson = False,
+) -> None:
+    """Show another key like this one once; the old one is revoked, at once or later."""
     service = Service()
     with service.transaction() as session:
-        row, key = keys.replace_key(session, service.digester, key_id=key_id)
+        row, key = keys.replace_key(session, service.digester, key_id=key_id, overlap=keys.OVERLAPS[overlap])
         _note(session, Act.KEY_REVOKED, session.get_one(ApiKey, key_id))
         _note(session, Act.KEY_CREATED, row)
     _show_once(row, key, as_json=as_json)
@@ -108,20 +152,34 @@ def count_by_pepper(as_json: AsJson = False) -> None:
 
 def _note(session: Session, act: Act, row: ApiKey) -> None:
     details: dict[str, Detail] = {"keyId": str(row.id), "mode": row.mode}
+    if act == Act.KEY_REVOKED and row.revoked_at is None and row.expires_at is not None:
+        details["worksUntil"] = row.expires_at.isoformat(timespec="minutes")
     now = datetime.now(UTC)
     audit.add_entry(session, action=act, operator_id=None, account_id=row.account_id, details=details, now=now)
 
 
 def _show_once(row: ApiKey, key: str, *, as_json: bool) -> None:
     facts = {"accountId": str(row.account_id), "keyId": str(row.id), "apiKey": key}
-    show(facts, f"{key}\nKeep it: it is not shown again.", as_json=as_json)
+    kept = "It is no secret: lists show it again." if row.publishable_key else "Keep it: it is not shown again."
+    show(facts, f"{key}\n{kept}", as_json=as_json)
 
 
-def _facts(key: ApiKey) -> dict[str, str | None]:
-    moments = {"created": key.created_at, "lastUsed": key.last_used_at, "revoked": key.revoked_at}
+def _facts(key: ApiKey) -> dict[str, Any]:
+    moments = {
+        "created": key.created_at,
+        "lastUsed": key.last_used_at,
+        "revoked": key.revoked_at,
+        "replaced": key.replaced_at,
+        "expires": key.expires_at,
+    }
     return {
         "keyId": str(key.id),
+        "name": key.title,
         "mode": key.mode,
+        "publishableKey": key.publishable_key,
+        "scopes": key.scopes,
+        "origins": key.origins,
+        "dailyCap": key.daily_cap,
         "prefix": key.prefix,
         "lastFour": key.last_four,
         **{name: at.strftime("%Y-%m-%dT%H:%MZ") if at else None for name, at in moments.items()},

@@ -262,8 +262,8 @@ def test_keys() -> str:
     lines = [
         "# Test keys",
         GENERATED,
-        "A request with a key that begins with `vto_test_` goes all the way from HTTP to picture, without a model and for",
-        "free: it uses no quota, and every request that would be accepted completes. The picture is the customer's photo",
+        "A request with a key that begins with `vto_test_` (for [web pages](publishable-keys.md): `vto_pub_test_`) goes all",
+        "the way from HTTP to picture, without a model and for free: it uses no quota, and every request that would be accepted completes. The picture is the customer's photo",
         "with TEST written across it, and the account's logo if it has one. Create test keys in the dashboard, or with",
         "`tryon key create --account … --test`. A test key still belongs to the account: it sees and changes the same",
         "products as a live key, and can erase any job of the account.",

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from domain.money.plans import PlanBook, cents_of, terms_of
+from domain.money.plans import PlanBook, RequestRate, cents_of, terms_of
 from domain.money.quota import end_period, lock_account
 from domain.tables import Account
 
@@ -31,6 +31,7 @@ class OwnTerms:
     daily_cap: int | None = None
     monthly_price: Decimal | None = None
     extra_price: Decimal | None = None
+    request_rate: RequestRate | None = None
 
 
 PLAN_AS_IT_IS = OwnTerms()
@@ -107,6 +108,10 @@ def _put_on(account: Account, plans: PlanBook, plan: str, own: OwnTerms, now: da
     account.plan, account.plan_started_at = plan, now
     account.custom_included, account.custom_daily_cap = own.included, own.daily_cap
     account.custom_monthly_cents, account.custom_extra_cents = cents_of(own.monthly_price), cents_of(own.extra_price)
+    rate = own.request_rate
+    account.custom_requests, account.custom_window_seconds = (
+        (rate.requests, rate.window_seconds) if rate else (None,) * 2
+    )
     terms = terms_of(account, plans)
     if min(terms.included, terms.daily_cap, terms.monthly_cents, terms.extra_cents or 0) < 0:
         raise ValueError("volumes, caps and prices cannot be negative")

@@ -72,8 +72,11 @@ def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> 
         return False
     account.erased_at, account.blocked_at, account.blocked_reason = now, account.blocked_at or now, REASON
     account.email, account.result_ttl_seconds = erased_address(account_id), None
+    nothing: dict[str, Any] = {"name": None, "origins": None, "publishable_key": None}  # what they tell of their owner
     session.execute(
-        update(ApiKey).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None)).values(revoked_at=now)
+        update(ApiKey)
+        .where(ApiKey.account_id == account_id)
+        .values(revoked_at=func.coalesce(ApiKey.revoked_at, now), **nothing)
     )
     # The rest goes in pages; this opens doors.
     for table in _DOORS:

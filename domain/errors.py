@@ -72,10 +72,12 @@ class ErrorEntry:
 # fmt: off
 ErrorCode: TypeAlias = Literal[
     "request_malformed", "headers_too_large", "headers_incomplete", "too_many_connections", "host_refused",
-    "route_not_found", "method_not_allowed", "unauthorized", "account_blocked", "body_too_large", "body_incomplete",
+    "route_not_found", "method_not_allowed", "unauthorized", "account_blocked", "key_scope_missing", "key_publishable",
+    "origin_not_allowed", "products_only", "body_too_large", "body_incomplete",
     "content_type_not_json", "json_invalid", "field_invalid", "idempotency_key_invalid", "idempotency_in_progress",
     "idempotency_mismatch", "product_not_found", "external_id_taken", "job_not_found", "rate_limited", "trial_ended",
-    "volume_exhausted", "daily_cap_reached", "malformed_data_uri", "image_too_large", "image_not_readable",
+    "volume_exhausted", "daily_cap_reached", "key_daily_cap_reached", "malformed_data_uri", "image_too_large",
+    "image_not_readable",
     "image_animated", "image_too_small", "image_too_many_pixels", "image_too_elongated", "image_too_complex",
     "garment_url_refused", "product_picture_refused", "logo_url_refused", "logo_unreachable", "logo_too_large",
     "logo_not_usable", "logo_being_set", "garment_url_unreachable", "garment_url_too_large",
@@ -113,6 +115,18 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "method_not_allowed": _caller(405, "This address does not take that method."),
     "unauthorized": _caller(401, "The API key is missing or not valid."),
     "account_blocked": _caller(403, "This account is blocked."),
+    "key_scope_missing": _caller(403, "This API key lacks the scope that this address needs."),
+    "key_publishable": _caller(403, "A publishable API key can only start try-ons and look at those that it started."),
+    "origin_not_allowed": _caller(
+        403,
+        "This publishable API key does not take calls from this origin.",
+        remedy="Call it from a web page whose origin is among those of the key, or add the origin to the key.",
+    ),
+    "products_only": _caller(
+        403,
+        "With a publishable API key, name each garment by its productId alone.",
+        remedy="Register the garment, and send neither pictures of it nor category or garmentCategory.",
+    ),
     "body_too_large": _caller(413, "The request body is too large."),
     "body_incomplete": _caller(400, "The request body did not arrive completely.", again=True),
     "content_type_not_json": _caller(400, "Content-Type must be application/json."),
@@ -143,6 +157,14 @@ CATALOGUE: dict[str, ErrorEntry] = {
         "Please try again tomorrow.",
         again=True,
         remedy="All try-ons for today are used. The limit resets at 00:00 UTC. A larger plan raises it.",
+    ),
+    "key_daily_cap_reached": _caller(
+        429,
+        NOT_AVAILABLE,
+        "Please try again tomorrow.",
+        again=True,
+        remedy="The publishable key has started its try-ons of the day. Its cap resets at 00:00 UTC; change it on the "
+        "page API keys.",
     ),
     # Pictures that came with the request
     "malformed_data_uri": _caller(

@@ -66,6 +66,7 @@ class Table(DeclarativeBase):
         dict[str, Any]: JSON(),
         list[dict[str, Any]]: JSON(),
         list[float]: JSON(),
+        list[str]: JSON(none_as_null=True),
     }
 
 
@@ -90,10 +91,12 @@ class Account(Table):
     plan: Mapped[str] = mapped_column(String(32))
     plan_started_at: Mapped[datetime]  # when the account took its plan: what monthly periods are counted from
     custom_included: Mapped[int | None]
-    """Included generations of this account alone, instead of the plan's; likewise the three below."""
+    """Included generations of this account alone, instead of the plan's; likewise the five below."""
     custom_daily_cap: Mapped[int | None]
     custom_monthly_cents: Mapped[int | None]
     custom_extra_cents: Mapped[int | None]
+    custom_requests: Mapped[int | None]  # in any ``custom_window_seconds``: the two stand together
+    custom_window_seconds: Mapped[int | None]
     created_at: Mapped[datetime]
     blocked_at: Mapped[datetime | None]
     blocked_reason: Mapped[str | None] = mapped_column(String(200))
@@ -105,7 +108,7 @@ class Account(Table):
 
 
 class ApiKey(Table):
-    """An API key, of which only a digest is kept."""
+    """An API key: a secret one, of which only a digest is kept, or a publishable one, which stands in web pages."""
 
     __tablename__ = "api_key"
     __table_args__ = (CheckConstraint("mode IN ('live', 'test')", name="mode"),)
@@ -119,6 +122,27 @@ class ApiKey(Table):
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    name: Mapped[str | None] = mapped_column(String(60))  # what its owner calls it
+    scopes: Mapped[list[str] | None]
+    """What it may be used for; none for everything, also what is added later."""
+    expires_at: Mapped[datetime | None]
+    """From when it is refused like a revoked one."""
+    replaced_at: Mapped[datetime | None]  # when a successor was made; it works until it expires
+    publishable_key: Mapped[str | None] = mapped_column(String(64))
+    """The key itself, if it is publishable: then it is no secret. The three below are for such keys alone."""
+    origins: Mapped[list[str] | None]  # of the web pages that may use it, as browsers write them
+    daily_cap: Mapped[int | None]  # try-ons that may be started with it on one day (UTC)
+    started: Mapped[int | None]  # try-ons that were started with it on ``started_on``
+    started_on: Mapped[date | None]
+
+    @property
+    def title(self) -> str:
+        """What it is called; keys of older releases were made without a name."""
+        return self.name or f"Key ending in {self.last_four}"
+
+    def started_today(self, now: datetime) -> int:
+        """Try-ons that a publishable key started on this day (UTC)."""
+        return (self.started or 0) if self.started_on == now.astimezone(UTC).date() else 0
 
 
 class Watermark(Table):
@@ -447,11 +471,14 @@ class RateWindow(Table):
     __tablename__ = "rate_window"
 
     caller_id: Mapped[uuid.UUID] = mapped_column("api_key_id", primary_key=True)
-    """Who is limited: an API key, or an account for what its owner tries out in the dashboard. No foreign key: the row
-    is written on every request. The column keeps its first name, by which processes of older releases know it."""
+    """Who is limited: an API key, a visitor of a page with a publishable key, or an account for what its owner tries
+    out in the dashboard. No foreign key: the row is written on every request. The column keeps its first name, by which
+    processes of older releases know it."""
     policy: Mapped[str] = mapped_column(String(32), primary_key=True)
     stamps: Mapped[list[float]]
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
+    forget_at: Mapped[datetime | None]
+    """When the last of them leaves the window. Not indexed: PostgreSQL can then write the row anew in place."""
 
 
 Place = tuple[datetime, uuid.UUID]  # where a page of rows ended: when its last one was made, and its id

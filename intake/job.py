@@ -158,6 +158,7 @@ def new_job(
     rehearsal: RehearsalScript | None = None,
     claim: Claim | None = None,
     relayed: bool = True,
+    publishable: bool = False,
 ) -> NewJob:
     """A job that can be accepted; see also `NewJob`.
 
@@ -191,6 +192,7 @@ def new_job(
         deadline=deadline,
         claim=claim,
         relayed=relayed,
+        publishable=publishable,
     )
 
 

@@ -136,8 +136,8 @@ class RateLimitSettings(Concern, title="Request rates", env_prefix="TRYON_RATE_L
     """How often an API key may call. A call over its limit gets 429 with ``Retry-After`` and is not counted."""
 
     requests: int = Field(default=20, ge=1, le=10_000)
-    """Starts and polls of try-ons, together, in any window; the contract's number. Each call writes up to this many
-    time stamps."""
+    """Starts and polls of try-ons, together, in any window; the contract's number. A plan or an account may have a rate
+    of its own. Each call writes up to this many time stamps."""
 
     window_seconds: int = Field(default=300, ge=1, le=30 * DAY)
     """Length of that window; the contract's number."""
@@ -146,6 +146,20 @@ class RateLimitSettings(Concern, title="Request rates", env_prefix="TRYON_RATE_L
     """All other calls with an API key in any window: products, usage, cancelling. Importing a catalogue goes by it."""
 
     management_window_seconds: int = Field(default=60, ge=1, le=30 * DAY)
+    """Length of that window."""
+
+    visitor_requests: int = Field(default=20, ge=1, le=10_000)
+    """Starts and polls of one visitor of a web page with a publishable key (one address; of IPv6, one network of 64
+    bits) in any window; the contract's number for a key."""
+
+    visitor_window_seconds: int = Field(default=300, ge=1, le=30 * DAY)
+    """Length of that window."""
+
+    publishable_requests: int = Field(default=600, ge=1, le=10_000)
+    """Starts and polls with one publishable key by all visitors together in any window: 30 visitors who use up their
+    own rate. Each call writes up to this many time stamps."""
+
+    publishable_window_seconds: int = Field(default=300, ge=1, le=30 * DAY)
     """Length of that window."""
 
     url: SecretStr | None = None

@@ -9,6 +9,5 @@ from runtime.database import Database
 
 def generous_rates(database: Database) -> RateLimiter:
     """One that no test meets by accident: ten thousand calls a second."""
-    return RateLimiter(
-        DatabaseRateLog(database), RatePolicy("requests", 10_000, 1), RatePolicy("management", 10_000, 1)
-    )
+    names = ("requests", "management", "visitor", "publishable")
+    return RateLimiter(DatabaseRateLog(database), *(RatePolicy(name, 10_000, 1) for name in names))

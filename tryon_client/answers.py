@@ -21,6 +21,7 @@ from tryon_client.errors import (
     DailyCapReached,
     IdempotencyConflict,
     InvalidRequest,
+    NotAllowed,
     NotFound,
     PaymentRequired,
     RateLimited,
@@ -220,15 +221,17 @@ def decode_data_uri(uri: str) -> bytes:
 
 
 BY_CODE: dict[tuple[int, str | None], type[TryOnApiError]] = {
+    (403, "account_blocked"): AccountBlocked,
     (409, "idempotency_in_progress"): IdempotencyConflict,
     (429, "daily_cap_reached"): DailyCapReached,
+    (429, "key_daily_cap_reached"): DailyCapReached,
 }
 
 BY_STATUS: dict[int, type[TryOnApiError]] = {
     400: InvalidRequest,
     401: AuthenticationFailed,
     402: PaymentRequired,
-    403: AccountBlocked,
+    403: NotAllowed,
     404: NotFound,
     408: InvalidRequest,
     409: Conflict,

@@ -59,8 +59,12 @@ class PaymentRequired(TryOnApiError):
     """402: the trial is over, or the included volume and all top-ups are used up."""
 
 
-class AccountBlocked(TryOnApiError):
-    """403."""
+class NotAllowed(TryOnApiError):
+    """403: the API key may not do this. Its ``code`` says what is missing, such as ``key_scope_missing``."""
+
+
+class AccountBlocked(NotAllowed):
+    """403 as well: the account is blocked."""
 
 
 class NotFound(TryOnApiError):

@@ -97,10 +97,12 @@ def credit_pack(
 
 
 def _agreed(plan: str, own_terms: OwnTerms) -> dict[str, Detail]:
+    rate = own_terms.request_rate
     return {
         "plan": plan,
         "included": own_terms.included,
         "dailyCap": own_terms.daily_cap,
         "monthlyCents": cents_of(own_terms.monthly_price),
         "extraCents": cents_of(own_terms.extra_price),
+        **({"requests": rate.requests, "windowSeconds": rate.window_seconds} if rate else {}),
     }

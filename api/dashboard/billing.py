@@ -90,6 +90,7 @@ async def billing_page(
             "usage": usage_of(session, parts.plans, account_id=account_id, now=now),
             "left": quota.generations_left(session, parts.plans, account=account, now=now),
             "terms": terms,
+            "rate": parts.rate_limiter.requests_of(account, parts.plans),
             "packs": () if terms.trial_days is not None else parts.plans.topup_packs,
             "waiting": payments.waiting_plan_order(session, account_id=account_id),
             "placed": payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1),

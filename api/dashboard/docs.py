@@ -26,6 +26,7 @@ from api.errors import PageRefused
 from api.parts import ApiParts, Parts
 from api.routes import PAGES
 from domain.access import keys
+from domain.access.keys import KeyTerms
 from domain.authentication.sessions import SignedIn
 from domain.errors import CATALOGUE
 
@@ -46,6 +47,8 @@ Where = Callable[[str], str | None]
 FOLDER = Path(__file__).parents[2] / "docs"
 """Beside the packages, in a checkout and in an image; an installation of the packages alone comes without."""
 
+FOR_SNIPPETS = KeyTerms(name="Quickstart")
+
 EXAMPLE_URL = "http://127.0.0.1:8000"
 """Where the texts say that the service is."""
 
@@ -61,7 +64,9 @@ async def quickstart_with_key(request: Request, parts: Parts, visitor: Visitor) 
     """The same with a new test key of the account in every snippet; it is shown this once, like any key."""
     account_id = visitor.account_id
     try:
-        _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
+        _, key = await parts.database.write(
+            keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST, terms=FOR_SNIPPETS
+        )
     except keys.TooManyKeysError:
         raise PageRefused(409, TOO_MANY) from None
     return _page(request, parts, visitor, "docs/quickstart.html", key=key, filled_in=True)
@@ -197,6 +202,7 @@ TEXTS = {
     "api": "API reference",
     "errors": "Errors",
     "test-keys": "Test keys",
+    "publishable-keys": "Keys for web pages",
     "garments": "Garments",
     "products": "Products",
     "watermark": "Watermark",
@@ -207,6 +213,7 @@ TEXTS = {
 LEFT_OUT = {
     "products": ("Importing a file", "For operators"),
     "watermark": ("Setting it", "What you can rely on"),
+    "publishable-keys": ("For operators",),
 }
 """Headings of their sections that are about commands and servers, which owners are not shown."""
 

@@ -62,6 +62,7 @@ NOTICES: dict[str, Notice] = {
     "ledger_check_started": Notice("The ledger check has started. Its result appears here in a moment."),
     "ledger_check_not_started": Notice("Temporal did not answer, so the check was not started.", "bad"),
     # API keys
+    "key_changed": Notice("The key is changed."),
     "key_revoked": Notice("The key is revoked and no longer works."),
     # Billing
     "order_placed": Notice("Your order is placed."),

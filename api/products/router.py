@@ -54,7 +54,7 @@ router = APIRouter(tags=["products"])
     },
     openapi_extra=read_by_hand(CreateProduct, examples=openapi.CREATE_PRODUCTS),
 )
-@RoutePolicy(pictures=IN_PRODUCT)
+@RoutePolicy(scope="products", pictures=IN_PRODUCT)
 async def create_product(request: Request, decoders: Decoders, service: Service) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
     read = await _read(request, decoders, service, CreateProduct)
@@ -70,6 +70,7 @@ async def create_product(request: Request, decoders: Decoders, service: Service)
     response_description="One page.",
     responses={200: success(examples=openapi.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
 )
+@RoutePolicy(scope="products")
 async def list_products(
     service: Service,
     limit: Annotated[int, Query(ge=1, le=100, description="Products on a page.")] = 50,
@@ -88,6 +89,7 @@ async def list_products(
     response_description="The product.",
     responses={200: success(examples=openapi.PRODUCTS), **refusals(*GATE, "product_not_found")},
 )
+@RoutePolicy(scope="products")
 async def get_product(service: Service, productId: ProductId) -> ProductBody:
     """Find it by the id that the service gave it."""
     return ProductBody.of(await service.find(productId))
@@ -105,7 +107,7 @@ async def get_product(service: Service, productId: ProductId) -> ProductBody:
     },
     openapi_extra=read_by_hand(UpdateProduct, examples=openapi.UPDATE_PRODUCTS),
 )
-@RoutePolicy(pictures=IN_PRODUCT)
+@RoutePolicy(scope="products", pictures=IN_PRODUCT)
 async def update_product(request: Request, decoders: Decoders, service: Service, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
     read = await _read(request, decoders, service, UpdateProduct)
@@ -122,6 +124,7 @@ async def update_product(request: Request, decoders: Decoders, service: Service,
     response_description="It can no longer be tried on.",
     responses={204: success(), **refusals(*GATE, *SENDING, "product_not_found")},
 )
+@RoutePolicy(scope="products")
 async def archive_product(service: Service, productId: ProductId) -> None:
     """Hide it from try-ons; a PATCH with status active brings it back."""
     await service.archive(productId)

@@ -24,7 +24,7 @@ from api.parts import ApiParts
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access import idempotency
 from domain.access.idempotency import Claim
-from domain.access.keys import TEST, KeyOwner
+from domain.access.keys import KeyOwner
 from domain.errors import CATALOGUE, TryOnError
 from domain.jobs import jobs
 from domain.money import quota
@@ -116,13 +116,18 @@ class ReadRequest:
         return [self.person, *(side for side in sides if isinstance(side, Picture))]
 
 
-def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
-    """Parse and judge every field.
+def read_request(
+    body: bytes, model: type[TryOnRequest], limits: ImageLimits, *, products_only: bool = False
+) -> ReadRequest:
+    """Parse and judge every field; with ``products_only``, garments are registered ones, worn as they are registered.
 
     Raises:
-        TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
+        TryOnError: ``json_invalid``, ``field_invalid``, ``products_only``, ``malformed_data_uri``,
+            ``garment_url_refused``.
     """
     request, inline = parse_body(body, model)
+    if products_only:
+        _require_products(request)
     values: dict[str, str | None] = {PERSON: request.customer_photo_base64}
     for prefix, garment in request.items:
         values |= {f"{prefix}{FRONT}": garment.garment_image_url, f"{prefix}{BACK}": garment.garment_back_image_url}
@@ -143,6 +148,25 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
     return ReadRequest(cast("Picture", found[PERSON]), garments, ignored)
 
 
+def _require_products(request: TryOnRequest) -> None:
+    """Visitors of a web page choose among the shop's garments: no picture and no text of theirs reaches an engine."""
+    refused: dict[str, str] = {}
+    for prefix, garment in request.items:
+        own = {
+            "garmentImageUrl": garment.garment_image_url,
+            "garmentBackImageUrl": garment.garment_back_image_url,
+            "category": garment.category,
+            "garmentCategory": garment.garment_category,
+        }
+        refused |= {
+            f"{prefix}{name}": "not with a publishable API key." for name, value in own.items() if value is not None
+        }
+        if garment.product_id is None:
+            refused[f"{prefix}productId"] = "required with a publishable API key."
+    if refused:
+        raise TryOnError("products_only", fields=refused)
+
+
 @dataclass(frozen=True)
 class Requester:
     """Who asks for a job.
@@ -150,16 +174,21 @@ class Requester:
     Attributes:
         api_key_id: By which key; none for the owner in the dashboard.
         test: Whether it is a rehearsal, which costs nothing.
+        started_today: Try-ons that its key has started today (UTC), and ``key_cap`` how many it may; for a publishable
+            key alone, which has a cap of its own.
     """
 
     account_id: uuid.UUID
     api_key_id: uuid.UUID | None = None
     test: bool = False
+    started_today: int = 0
+    key_cap: int | None = None
 
     @classmethod
     def by_key(cls, owner: KeyOwner) -> Requester:
         """The caller of the API."""
-        return cls(owner.account_id, owner.key_id, owner.mode == TEST)
+        started = owner.key.started_today(datetime.now(UTC))
+        return cls(owner.account_id, owner.key_id, owner.test, started, owner.key.daily_cap)
 
 
 @dataclass(frozen=True)
@@ -181,7 +210,8 @@ class RequestKey:
     """What tells a repeated request from a new one.
 
     Attributes:
-        text: The client's `Idempotency-Key`.
+        text: The client's `Idempotency-Key`; of a publishable key, whose users are strangers to the shop's own servers,
+            something that only the same text with the same key gives.
         fingerprint: 64 hexadecimal digits over path and body, and whether a live or a test key sent them.
     """
 
@@ -189,7 +219,7 @@ class RequestKey:
     fingerprint: str
 
     @classmethod
-    def read(cls, header: str | None, mode: str, path: str, body: bytes) -> RequestKey | None:
+    def read(cls, header: str | None, owner: KeyOwner, path: str, body: bytes) -> RequestKey | None:
         """From the header, with or without the quotes that structured fields put around a string.
 
         Raises:
@@ -202,7 +232,9 @@ class RequestKey:
             text = text[1:-1]
         if not 1 <= len(text) <= idempotency.LONGEST_KEY or not (text.isascii() and text.isprintable()):
             raise TryOnError("idempotency_key_invalid")
-        digest = hashlib.sha256(f"{mode} {path}\n".encode())
+        if owner.publishable:
+            text = f"pub:{hashlib.sha256(f'{owner.key_id} {text}'.encode()).hexdigest()}"
+        digest = hashlib.sha256(f"{owner.key.mode} {path}\n".encode())
         digest.update(body)
         return cls(text, digest.hexdigest())
 
@@ -261,6 +293,8 @@ class JobAcceptor:
             )
         elif (refusal := _refusal_in(outcome)) is not None:
             raise refusal
+        if requester.key_cap is not None and requester.started_today >= requester.key_cap:
+            raise jobs.key_cap_reached(datetime.now(UTC))
         job_id = uuid.uuid4()
         refused = True
         try:
@@ -275,6 +309,7 @@ class JobAcceptor:
                 deadline=request_deadline(garments, self._parts.settings.jobs),
                 rehearsal=None if outcome is None else _script_of(outcome),
                 claim=claim,
+                publishable=requester.key_cap is not None,
             )
 
             def accept(session: Session) -> Job:

@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import structlog
-from fastapi import Depends
+from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
 from api.parts import ApiParts, Parts
-from api.routes import AccountId
+from api.routes import AccountId, call_of
 from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
@@ -52,11 +52,12 @@ def wait_preferred(headers: Iterable[str], longest: int) -> int | None:
 
 
 class AccountJobs:
-    """One account's view of its jobs."""
+    """One account's view of its jobs; of those alone that the key ``started_by`` has started, if one is named."""
 
-    def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
+    def __init__(self, parts: ApiParts, account_id: uuid.UUID, started_by: uuid.UUID | None = None) -> None:
         self._parts = parts
         self._account_id = account_id
+        self._started_by = started_by
 
     async def state(self, job_id: str, wait_seconds: int | None = None) -> JobState:
         """How a job stands, at once or when it has ended, but no later than after ``wait_seconds``.
@@ -112,7 +113,9 @@ class AccountJobs:
             identifier = uuid.UUID(job_id)
         except ValueError:
             raise TryOnError("job_not_found") from None
-        job = await self._parts.database.read(jobs.find_job, job_id=identifier, account_id=self._account_id)
+        job = await self._parts.database.read(
+            jobs.find_job, job_id=identifier, account_id=self._account_id, started_by=self._started_by
+        )
         if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
             raise TryOnError("job_not_found")
         return job
@@ -143,9 +146,10 @@ class AccountJobs:
         await self._parts.store.delete_prefix(job_prefix(str(job_id)))
 
 
-async def _own_jobs(parts: Parts, account_id: AccountId) -> AccountJobs:
-    return AccountJobs(parts, account_id)
+async def _own_jobs(request: Request, parts: Parts, account_id: AccountId) -> AccountJobs:
+    owner = call_of(request.scope).owner
+    return AccountJobs(parts, account_id, owner.key_id if owner and owner.publishable else None)
 
 
 OwnJobs = Annotated[AccountJobs, Depends(_own_jobs)]
-"""A route's argument: the jobs of the account that asks."""
+"""A route's argument: the jobs of the account that asks; with a publishable key, those that this key has started."""

@@ -11,7 +11,7 @@ from starlette.background import BackgroundTask
 from api import openapi
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
-from api.openapi import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
+from api.openapi import GATE, JSON_BODY, PAGE_GATE, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import ApiParts, Decoders, Parts
 from api.routes import Owner, RoutePolicy
 from api.tryon.accepting import JobAcceptor, ReadRequest, Requester, RequestKey, TryOnRequest, read_request
@@ -43,7 +43,15 @@ START: dict[str, Any] = {
                 "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
             },
         ),
-        **refusals(*GATE, *JSON_BODY, *openapi.IDEMPOTENCY, "product_not_found", *PICTURES, *openapi.VOLUME),
+        **refusals(
+            *PAGE_GATE,
+            *JSON_BODY,
+            "products_only",
+            *openapi.IDEMPOTENCY,
+            "product_not_found",
+            *PICTURES,
+            *openapi.VOLUME,
+        ),
     },
 }
 """What both ways to start a job say of themselves."""
@@ -58,7 +66,8 @@ async def _accept(
     body, sent_key, path = body_of(request), request.headers.get(IDEMPOTENCY_KEY), request.scope["path"]
 
     def read() -> tuple[ReadRequest, RequestKey | None]:
-        return read_request(body, model, parts.limits), RequestKey.read(sent_key, owner.mode, path, body)
+        asked = read_request(body, model, parts.limits, products_only=owner.publishable)
+        return asked, RequestKey.read(sent_key, owner, path, body)
 
     asked, key = await decoders.in_thread(owner.account_id, read)
     acceptor = JobAcceptor(parts, decoders)
@@ -77,7 +86,7 @@ async def _accept(
     openapi_extra=read_by_hand(SingleRequest, examples=openapi.SINGLE_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
     **START,
 )
-@RoutePolicy(rate="requests", pictures=IN_SINGLE)
+@RoutePolicy(scope="tryons", publishable=True, rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, parts, decoders, owner, SingleRequest)
@@ -90,7 +99,7 @@ async def create_tryon(request: Request, parts: Parts, decoders: Decoders, owner
     openapi_extra=read_by_hand(ComboRequest, examples=openapi.COMBO_REQUESTS, headers=[openapi.IDEMPOTENCY_KEY]),
     **START,
 )
-@RoutePolicy(rate="requests", pictures=IN_COMBO)
+@RoutePolicy(scope="tryons", publishable=True, rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner: Owner) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, parts, decoders, owner, ComboRequest)
@@ -104,11 +113,11 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
     response_description="How the job stands.",
     responses={
         200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=openapi.POLLS),
-        **refusals(*GATE, "job_not_found"),
+        **refusals(*PAGE_GATE, "job_not_found"),
     },
     openapi_extra=read_by_hand(headers=[openapi.PREFER]),
 )
-@RoutePolicy(rate="requests")
+@RoutePolicy(scope="tryons", publishable=True, rate="requests")
 async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """Poll every 2 to 3 seconds until the status is completed or failed.
 
@@ -135,6 +144,7 @@ async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) 
     response_description="Erased; polls are 404 from now on.",
     responses={204: success(), **refusals(*GATE, *SENDING, "job_not_found")},
 )
+@RoutePolicy(scope="tryons")
 async def erase_tryon(own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     await own.delete(jobId)

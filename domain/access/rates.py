@@ -1,8 +1,11 @@
-"""Request rates: an exact sliding log of each caller, an API key or an owner in the dashboard, under each policy.
+"""Request rates: an exact sliding log of each caller under each policy.
+
+A caller is an API key, a visitor of a page with a publishable key, or an owner in the dashboard.
 
 Exact means that no window of the policy's length, wherever it begins, ever holds more admitted requests than the
 policy allows. There is one row per caller and policy with at most that many stamps in it, which every admitted request
-writes anew; so the table never grows beyond the callers there are, and goes with their account.
+writes anew. A row whose stamps have all left the window says nothing and is deleted, so the table never grows beyond
+those who have called lately.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from domain.tables import RateWindow, insert_unless_there
+from domain.tables import RateWindow, insert_unless_there, rows_changed
 
 Clock = Callable[[], float]  # Unix time in seconds, as `time.time` tells it
 
@@ -87,5 +91,11 @@ def hit(session: Session, *, caller_id: uuid.UUID, policy: RatePolicy, clock: Cl
     # Only now is it this request's turn, so only now may it read the clock: stamps are in order.
     state, kept = admit(stamps, policy, clock())
     if kept != stamps:
-        session.execute(update(RateWindow).where(*this_row).values(stamps=kept))
+        forget_at = datetime.fromtimestamp(kept[-1] + policy.window_seconds, UTC)
+        session.execute(update(RateWindow).where(*this_row).values(stamps=kept, forget_at=forget_at))
     return state
+
+
+def forget_old(session: Session, *, now: datetime) -> int:
+    """Delete the rows whose last request has left the window; returns how many there were."""
+    return rows_changed(session, delete(RateWindow).where(RateWindow.forget_at <= now))

@@ -17,8 +17,9 @@ from sqlalchemy import Select, delete, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
+from domain.access.keys import count_start
 from domain.errors import ErrorCode, TryOnError
-from domain.money.plans import PlanBook
+from domain.money.plans import PlanBook, seconds_to_next_day
 from domain.money.quota import lock_account, release, reserve, settle
 from domain.tables import Account, BackfillItem, Job, rows_changed
 
@@ -60,6 +61,7 @@ class NewJob:
         products: Registered garments it uses: index, id and revision of each.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
         relayed: Whether the relay starts its workflow if nobody else has; otherwise the process that accepts it will.
+        publishable: Whether the key is publishable, and so has a daily cap of its own.
     """
 
     job_id: uuid.UUID
@@ -72,6 +74,7 @@ class NewJob:
     products: list[dict[str, Any]] = field(default_factory=list)
     claim: Claim | None = None
     relayed: bool = True
+    publishable: bool = False
 
 
 def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
@@ -80,8 +83,8 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     An empty ``started_at`` makes the row its own outbox entry; one that is not relayed has it from the beginning.
 
     Raises:
-        TryOnError: ``account_blocked``, what `quota.reserve` raises, ``idempotency_in_progress``. Nothing of the
-            transaction may be kept then.
+        TryOnError: ``account_blocked``, what `quota.reserve` raises, ``key_daily_cap_reached``,
+            ``idempotency_in_progress``. Nothing of the transaction may be kept then.
     """
     account = lock_account(session, account_id=new.account_id)
     if account.blocked_at is not None:
@@ -89,6 +92,8 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     allowance_id, counted_on = None, None
     if not new.test:
         allowance_id, counted_on = reserve(session, plans, account=account, job_id=new.job_id, now=now)
+    if new.publishable and new.api_key_id and not count_start(session, key_id=new.api_key_id, now=now):
+        raise key_cap_reached(now)
     if new.claim is not None:
         complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
@@ -110,9 +115,20 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     return job
 
 
-def find_job(session: Session, *, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
-    """A job of this account; another account's job is as unknown as one that never was."""
-    return session.scalar(select(Job).where(Job.id == job_id, Job.account_id == account_id))
+def key_cap_reached(now: datetime) -> TryOnError:
+    """The refusal of a publishable key that has started its try-ons of this day (UTC)."""
+    return TryOnError("key_daily_cap_reached", retry_after=seconds_to_next_day(now))
+
+
+def find_job(
+    session: Session, *, job_id: uuid.UUID, account_id: uuid.UUID, started_by: uuid.UUID | None = None
+) -> Job | None:
+    """A job of this account; another account's job is as unknown as one that never was.
+
+    Likewise those that another key than ``started_by`` has started, where one is named.
+    """
+    found = select(Job).where(Job.id == job_id, Job.account_id == account_id)
+    return session.scalar(found if started_by is None else found.where(Job.api_key_id == started_by))
 
 
 def get_job(session: Session, *, job_id: uuid.UUID) -> Job:

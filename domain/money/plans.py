@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from dateutil.relativedelta import relativedelta
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from domain.tables import Account
 
@@ -61,6 +61,34 @@ Dollars = Annotated[Decimal, Field(ge=0, max_digits=9, decimal_places=2)]
 
 Generations = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
+MOST_REQUESTS, LONGEST_WINDOW_SECONDS = 10_000, 30 * 24 * 3600
+"""Of a request rate: every request writes up to so many time stamps."""
+
+
+@dataclass(frozen=True)
+class RequestRate:
+    """Starts and polls of try-ons that a key may make in any window of so many seconds."""
+
+    requests: int
+    window_seconds: int
+
+    @classmethod
+    def of(cls, requests: int | None, window_seconds: int | None) -> RequestRate | None:
+        """A rate that may have been left out.
+
+        Raises:
+            ValueError: One of the two numbers is there alone, or beyond what is possible.
+        """
+        if requests is None and window_seconds is None:
+            return None
+        if requests is None or window_seconds is None:
+            raise ValueError("a request rate needs both numbers: requests, and the seconds of their window")
+        if not (1 <= requests <= MOST_REQUESTS and 1 <= window_seconds <= LONGEST_WINDOW_SECONDS):
+            raise ValueError(
+                f"a request rate is 1 to {MOST_REQUESTS} requests in 1 to {LONGEST_WINDOW_SECONDS} seconds"
+            )
+        return cls(requests, window_seconds)
+
 
 class Plan(BaseModel):
     """One plan, in US dollars. What is ``None`` has to be agreed with each account.
@@ -70,6 +98,8 @@ class Plan(BaseModel):
         included: Generations in a month, or in the whole trial.
         extra_price: For one generation of a top-up pack; a trial has none, it cannot be topped up.
         daily_cap: Generations that may be started on one day (UTC).
+        requests: Starts and polls that a key may make in any ``window_seconds``; where both are left out, the service's
+            own settings say so for every plan.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -79,6 +109,13 @@ class Plan(BaseModel):
     included: Generations | None = None
     extra_price: Dollars | None = None
     daily_cap: Generations | None = None
+    requests: int | None = None
+    window_seconds: int | None = None
+
+    @model_validator(mode="after")
+    def _has_a_whole_rate(self) -> Self:
+        RequestRate.of(self.requests, self.window_seconds)
+        return self
 
 
 class PlanBook(BaseModel):
@@ -99,6 +136,14 @@ class PlanBook(BaseModel):
             return self.plans[name]
         except KeyError:
             raise ValueError(f"there is no plan {name!r}; plans are {', '.join(self.plans)}") from None
+
+    def request_rate(self, account: Account) -> RequestRate | None:
+        """What was agreed with the account, else what its plan says; none leaves it to the service's settings.
+
+        It is asked on every call, so an account whose plan has gone from the file is no error here.
+        """
+        own, plan = RequestRate.of(account.custom_requests, account.custom_window_seconds), self.plans.get(account.plan)
+        return RequestRate.of(plan.requests, plan.window_seconds) if plan and own is None else own
 
 
 def load_plans(path: Path | None = None) -> PlanBook:

@@ -22,6 +22,7 @@ from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.jobs import jobs
+from domain.money.plans import PlanBook
 from domain.object_keys import result_key
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
@@ -99,7 +100,7 @@ def applications() -> Applications:
 
 @pytest.fixture
 def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, applications: Applications) -> OpenApi:
-    """Opens an API; ``settings``, ``client`` (of Temporal) ``rate_limiter`` and ``own_terms`` may be others."""
+    """Opens an API; ``settings``, ``client`` (of Temporal), ``rate_limiter``, ``own_terms`` or ``plans`` may vary."""
 
     @asynccontextmanager
     async def open_it(
@@ -107,6 +108,7 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
         client: Client | TemporalGateway | None = None,
         rate_limiter: RateLimiter | None = None,
         own_terms: OwnTerms = PLAN_AS_IT_IS,
+        plans: PlanBook = PLANS,
     ) -> AsyncIterator[Api]:
         settings = settings or Settings()
         store = MemoryObjectStore()
@@ -118,7 +120,7 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
             store=store,
             temporal=temporal,
             digester=digester,
-            plans=PLANS,
+            plans=plans,
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),
             payments=open_provider(settings.payments),

@@ -20,15 +20,19 @@ from api.routes import RouteTable
 from domain import accounts
 from domain.access import keys
 from domain.access.rates import RatePolicy, RateState
+from domain.accounts import OwnTerms
+from domain.money.plans import Plan, RequestRate
 from runtime.database import Database
 from runtime.settings import RateLimitSettings, Settings
 from tests.api.conftest import Api, OpenApi
+from tests.factories import PLANS
 from tests.servers.processes import free_port
 
 pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 REQUESTS = RatePolicy("requests", requests=20, window_seconds=300)
 MANAGEMENT = RatePolicy("management", requests=2, window_seconds=60)
+VISITOR, PUBLISHABLE = RatePolicy("visitor", 20, 300), RatePolicy("publishable", 600, 300)
 MANAGED = "/api/v1/usage"
 
 
@@ -49,7 +53,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def limited(open_api: OpenApi, database: Database, clock: Clock) -> AsyncIterator[Api]:
-    limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT)
+    limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)
     async with open_api(rate_limiter=limiter) as api:
         yield api
 
@@ -146,6 +150,47 @@ async def test_another_key_of_the_account_has_its_own_window(limited: Api) -> No
     assert (await poll(limited, Authorization=f"Bearer {key}")).headers["RateLimit"] == '"requests";r=19;t=300'
 
 
+async def test_a_plan_and_an_account_may_have_a_rate_of_their_own(
+    open_api: OpenApi, database: Database, clock: Clock
+) -> None:
+    limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)
+    fast = PLANS.plans["starter"].model_copy(update={"requests": 3, "window_seconds": 60})
+    plans = PLANS.model_copy(update={"plans": {**PLANS.plans, "starter": fast}})
+    async with open_api(rate_limiter=limiter, plans=plans) as api:
+
+        async def put_on(plan: str, own: OwnTerms) -> None:
+            await api.parts.database.write(
+                accounts.change_plan,
+                plans,
+                account_id=api.caller.account_id,
+                plan=plan,
+                own_terms=own,
+                now=datetime.now(UTC),
+            )
+
+        answers = [await poll(api) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
+        assert answers[3].headers["RateLimit-Policy"] == '"requests";q=3;w=60'
+        assert answers[3].headers["Retry-After"] == "60"
+        await put_on("growth", accounts.PLAN_AS_IT_IS)  # which has none, so the settings say
+        answer = await poll(api)
+        assert answer.headers["RateLimit-Policy"] == '"requests";q=20;w=300'
+        assert answer.headers["RateLimit"] == '"requests";r=16;t=300'
+        await put_on("starter", OwnTerms(request_rate=RequestRate(5, 10)))
+        assert (await poll(api)).headers["RateLimit-Policy"] == '"requests";q=5;w=10'
+        assert (await poll(api)).status_code == 429
+        clock.now += 10
+        assert (await poll(api)).headers["RateLimit"] == '"requests";r=4;t=10'
+
+
+@pytest.mark.parametrize(("requests", "window"), [(5, None), (None, 60), (0, 60), (10_001, 60), (5, 0), (5, 2_592_001)])
+def test_half_a_rate_or_an_impossible_one_is_refused(requests: int | None, window: int | None) -> None:
+    with pytest.raises(ValidationError, match="a request rate"):
+        Plan(requests=requests, window_seconds=window)
+    with pytest.raises(ValueError, match="a request rate"):
+        RequestRate.of(requests, window)
+
+
 async def test_other_calls_have_a_window_of_their_own(limited: Api) -> None:
     await spend(limited, 20)
     first = await limited.client.get(MANAGED)
@@ -185,7 +230,7 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
 
         async def close(self) -> None: ...
 
-    async with open_api(rate_limiter=RateLimiter(Locked(), REQUESTS, MANAGEMENT)) as api:
+    async with open_api(rate_limiter=RateLimiter(Locked(), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
         answer = await poll(api)
     assert answer.status_code == 503
     assert answer.headers["X-Error-Code"] == "storage_unavailable"
@@ -194,7 +239,7 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
 
 async def test_a_valkey_server_that_is_away_is_503_and_not_an_open_door(open_api: OpenApi) -> None:
     log = ValkeyRateLog(f"valkey://127.0.0.1:{free_port()}/0")
-    async with open_api(rate_limiter=RateLimiter(log, REQUESTS, MANAGEMENT)) as api:
+    async with open_api(rate_limiter=RateLimiter(log, REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
         answer = await poll(api)
     await log.close()
     assert answer.status_code == 503

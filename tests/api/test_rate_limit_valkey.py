@@ -57,6 +57,15 @@ async def test_what_is_left_is_told(log: ValkeyRateLog) -> None:
     assert 295 <= whole_seconds(state) <= 300
 
 
+async def test_another_rate_holds_from_the_next_call_on(log: ValkeyRateLog) -> None:
+    key_id, slower = uuid.uuid4(), RatePolicy("requests", requests=2, window_seconds=60)
+    for _ in range(20):
+        assert (await log.hit(key_id, POLICY)).admitted
+    states = [await log.hit(key_id, slower) for _ in range(3)]
+    assert [(state.admitted, state.remaining) for state in states] == [(True, 1), (True, 0), (False, 0)]
+    assert not (await log.hit(key_id, POLICY)).admitted
+
+
 async def test_the_window_slides(log: ValkeyRateLog) -> None:
     key_id, policy = uuid.uuid4(), RatePolicy("short", requests=2, window_seconds=1)
     began = time.time()

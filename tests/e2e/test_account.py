@@ -54,6 +54,7 @@ async def test_a_blocked_account_is_told_why_and_its_calls_are_refused(chromium:
         assert httpx.get(f"{site.address}/api/v1/usage", headers=key).status_code == 403
         await owner.open("/keys")
         await owner.reads("The invoice of May is open.")
+        await owner.page.locator("#name").fill("Shop")
         await owner.press("Create key")
         await owner.reads("This account is blocked: The invoice of May is open.")
         await operator.press("Unblock account")

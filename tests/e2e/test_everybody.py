@@ -55,6 +55,11 @@ async def test_the_keyboard_is_enough(person: Person) -> None:
     await person.sees_heading("API keys")
     for _ in range(40):
         await press("Tab")
+        if await focused("document.activeElement.id") == "name":
+            break
+    await person.page.keyboard.type("Shop")
+    for _ in range(10):
+        await press("Tab")
         if await focused("document.activeElement.type") == "radio":
             break
     await press("ArrowDown")  # from a live key to a test key

@@ -96,7 +96,8 @@ async def test_the_services_own_rate_limit_sets_the_pace(
 ) -> None:
     monkeypatch.setenv("TRYON_JOB_LONGEST_WAIT_SECONDS", "1")
     log, slept = DatabaseRateLog(database), list[float]()
-    limiter = RateLimiter(log, RatePolicy("requests", 4, 60), RatePolicy("management", 100, 1))
+    rates = {"requests": (4, 60), "management": (100, 1), "visitor": (4, 60), "publishable": (100, 1)}
+    limiter = RateLimiter(log, *(RatePolicy(name, *numbers) for name, numbers in rates.items()))
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)

@@ -21,6 +21,7 @@ from tryon_client import (
     IdempotencyConflict,
     InvalidRequest,
     JobFailed,
+    NotAllowed,
     NotFound,
     PaymentRequired,
     RateLimited,
@@ -48,11 +49,13 @@ def client(open_client: OpenClient) -> Any:
         (401, "unauthorized", AuthenticationFailed),
         (402, "volume_exhausted", PaymentRequired),
         (403, "account_blocked", AccountBlocked),
+        (403, "key_scope_missing", NotAllowed),
         (404, "job_not_found", NotFound),
         (409, "idempotency_in_progress", IdempotencyConflict),
         (409, "external_id_taken", Conflict),
         (429, "rate_limited", RateLimited),
         (429, "daily_cap_reached", DailyCapReached),
+        (429, "key_daily_cap_reached", DailyCapReached),
         (429, "never_heard_of", RateLimited),
         (500, "internal", ServiceUnavailable),
         (503, "busy", ServiceUnavailable),
@@ -146,5 +149,5 @@ def test_errors_travel_between_processes(error: TryOnError) -> None:
 def test_every_error_can_be_caught_as_one() -> None:
     kinds = [getattr(tryon_client, name) for name in tryon_client.__all__]
     errors = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)]
-    assert len(errors) == 16
+    assert len(errors) == 17
     assert all(issubclass(kind, TryOnError) for kind in errors)

@@ -44,7 +44,8 @@ PROGRAMS = {"bash", "python", "typescript"}
 COMMANDS = "console"
 """What an operator types on the machine of the service. It is not run here: the names in it are compared."""
 
-NO_PROGRAMS = {"json", "csv", "yaml", "nginx", "ini", "mermaid", "promql", "text"}
+NO_PROGRAMS = {"json", "csv", "yaml", "nginx", "ini", "mermaid", "promql", "text", "html"}
+"""The page of html is opened in a browser: tests/e2e/test_web_page.py."""
 RUN_ELSEWHERE = {
     "temporal.md": PROJECT / "tests" / "stack" / "test_temporal_page.py",
     "operations.md": PROJECT / "tests" / "stack" / "test_backfill.py",

@@ -27,7 +27,7 @@ from api.parts import ApiParts, Parts
 from domain.accounts import OwnTerms, find_account
 from domain.billing import payments
 from domain.jobs.job_history import list_jobs
-from domain.money.plans import PlanBook
+from domain.money.plans import PlanBook, RequestRate
 from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.operation.operators import login_of, search_accounts, set_operator, standing_of
@@ -247,7 +247,13 @@ def own_terms_of(form: Form) -> OwnTerms:
     Raises:
         FieldRefusedError: A field is no count or no amount.
     """
+    requests = _count(form, "requests", "Requests")
+    try:
+        rate = RequestRate.of(requests, _count(form, "window_seconds", "The window of requests"))
+    except ValueError as error:
+        raise FieldRefusedError(f"{str(error).capitalize()}.") from None
     return OwnTerms(
+        request_rate=rate,
         included=_count(form, "included", "Included try-ons"),
         daily_cap=_count(form, "daily_cap", "The daily cap"),
         monthly_price=_dollars(form, "monthly_price", "The monthly price"),

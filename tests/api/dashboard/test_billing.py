@@ -81,7 +81,7 @@ async def test_agreed_terms_are_shown_and_count(open_api: OpenApi) -> None:
         read = words(await browser.get("/billing"))
         assert "Price per month $12.00" in read
         assert "50 for $4.00" in read
-        assert "Your agreed try-ons, daily limit and prices end" in words(
+        assert "Your agreed try-ons, daily limit, request rate and prices end" in words(
             await browser.get("/billing/plan?plan=growth")
         )
         await browser.client.aclose()

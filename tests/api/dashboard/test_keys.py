@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from datetime import UTC, datetime, time, timedelta
 
 import httpx
 import pytest
@@ -11,7 +12,21 @@ from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 
-KEY = re.compile(r"vto_(?:live|test)_[A-Za-z0-9_-]{43}")
+KEY = re.compile(r"vto_(?:pub_)?(?:live|test)_[A-Za-z0-9_-]{43}")
+
+MAY_ALL = {f"scope_{scope}": "yes" for scope in keys.SCOPES}
+
+PAGE_KEY = {
+    "page_name": "Shop",
+    "page_mode": "live",
+    "origins": "https://Shop.example/\r\nhttp://localhost:3000",
+    "daily_cap": "40",
+}
+
+
+def secret(mode: str = "live", **fields: str) -> dict[str, str]:
+    """A good form for a secret key."""
+    return {"name": "Server", "mode": mode, **MAY_ALL, **fields}
 
 
 def key_in(answer: httpx.Response) -> str:
@@ -21,7 +36,7 @@ def key_in(answer: httpx.Response) -> str:
 
 
 async def created(browser: Browser, mode: str = "live") -> str:
-    return key_in(await browser.post("/keys", {"mode": mode}))
+    return key_in(await browser.post("/keys", secret(mode)))
 
 
 async def key_ids(api: Api) -> list[uuid.UUID]:
@@ -36,7 +51,7 @@ async def status_with(api: Api, key: str) -> int:
 
 @pytest.mark.parametrize("mode", ["live", "test"])
 async def test_a_new_key_works_and_is_shown_once(api: Api, browser: Browser, mode: str) -> None:
-    answer = await browser.post("/keys", {"mode": mode})
+    answer = await browser.post("/keys", secret(mode))
     key = key_in(answer)
     assert key.startswith(f"vto_{mode}_")
     assert "will not be shown again" in words(answer)
@@ -55,7 +70,7 @@ async def test_the_list_tells_the_last_use(api: Api, browser: Browser) -> None:
 
 @pytest.mark.parametrize("mode", ["", "master"])
 async def test_a_kind_that_there_is_not_makes_nothing(api: Api, browser: Browser, mode: str) -> None:
-    answer = await browser.post("/keys", {"mode": mode})
+    answer = await browser.post("/keys", secret(mode))
     assert (answer.status_code, "Choose live or test" in words(answer)) == (422, True)
     assert await key_ids(api) == [api.caller.key_id]
 
@@ -63,7 +78,7 @@ async def test_a_kind_that_there_is_not_makes_nothing(api: Api, browser: Browser
 async def test_there_is_an_end_to_keys_in_use(api: Api, browser: Browser) -> None:
     for _ in range(keys.MOST_IN_USE - 1):
         await created(browser)
-    answer = await browser.post("/keys", {"mode": "live"})
+    answer = await browser.post("/keys", secret())
     assert (answer.status_code, "20 keys in use" in words(answer)) == (422, True)
     assert len(await key_ids(api)) == keys.MOST_IN_USE
     await browser.post(f"/keys/{api.caller.key_id}/revoke", page=f"/keys/{api.caller.key_id}/revoke")
@@ -94,12 +109,118 @@ async def test_a_key_is_replaced_by_one_of_its_kind(api: Api, browser: Browser) 
     assert (await browser.post(path, page="/keys")).status_code == 404
 
 
-@pytest.mark.parametrize("act", ["revoke", "replace"])
+async def test_an_old_key_works_on_for_as_long_as_was_asked(api: Api, browser: Browser) -> None:
+    path = f"/keys/{api.caller.key_id}/replace"
+    assert (await browser.post(path, {"overlap": "1 year"})).status_code == 422
+    answer = await browser.post(path, {"overlap": "24h"})
+    new = key_in(answer)
+    assert "works until" in words(answer)
+    assert (await status_with(api, api.caller.key), await status_with(api, new)) == (404, 404)
+    listed = words(await browser.get("/keys"))
+    assert "Replaced; works until" in listed
+    again = await browser.get(path)
+    assert (again.status_code, "already replaced" in words(again)) == (400, True)
+    assert (await browser.post(path, {"overlap": "7d"}, page="/keys")).status_code == 404
+
+
+async def test_an_overlap_needs_room_for_one_more_key(api: Api, browser: Browser) -> None:
+    for _ in range(keys.MOST_IN_USE - 1):
+        await created(browser)
+    path = f"/keys/{api.caller.key_id}/replace"
+    refused = await browser.post(path, {"overlap": "1h"})
+    assert (refused.status_code, "20 keys in use" in words(refused)) == (422, True)
+    assert KEY.search(refused.text) is None
+    key_in(await browser.post(path, {"overlap": "none"}))
+    assert len(await key_ids(api)) == keys.MOST_IN_USE
+
+
+async def test_a_key_may_what_was_ticked_until_the_day_that_was_chosen(api: Api, browser: Browser) -> None:
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
+    form = {"name": "Catalogue", "mode": "live", "scope_products": "yes", "expires": tomorrow.isoformat()}
+    key = key_in(await browser.post("/keys", form))
+    assert await status_with(api, key) == 403
+    products = await api.client.get("/api/v1/products", headers={"Authorization": f"Bearer {key}"})
+    assert products.status_code == 200
+    (row, _) = await api.parts.database.read(keys.list_keys, account_id=api.caller.account_id)
+    assert row.expires_at == datetime.combine(tomorrow + timedelta(days=1), time(), UTC)
+    listed = words(await browser.get("/keys"))
+    assert "Catalogue" in listed
+    assert "Register, change, archive and list products" in listed
+    assert f"Key ending in {api.caller.key[-4:]}" in listed
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": ""}, "Give the key a name"),
+        ({"name": "x" * 61}, "Give the key a name"),
+        (dict.fromkeys(MAY_ALL, ""), ""),
+        ({"expires": "2020-01-01"}, "Choose today or a later day"),
+        ({"expires": "9999-12-31"}, "Choose today or a later day"),
+        ({"expires": "soon"}, "Choose today or a later day"),
+    ],
+)
+async def test_a_form_that_is_not_right_makes_no_secret_key(
+    api: Api, browser: Browser, fields: dict[str, str], said: str
+) -> None:
+    form = secret(**fields)
+    if not said:
+        form, said = {name: form[name] for name in ("name", "mode")}, "Choose at least one"
+    answer = await browser.post("/keys", form)
+    assert (answer.status_code, said in words(answer)) == (422, True)
+    assert await key_ids(api) == [api.caller.key_id]
+
+
+async def test_a_publishable_key_is_shown_whenever_its_owner_likes_and_can_be_changed(
+    api: Api, browser: Browser
+) -> None:
+    answer = await browser.post("/keys/publishable", PAGE_KEY, page="/keys")
+    key = key_in(answer)
+    assert key.startswith("vto_pub_live_")
+    assert "is no secret" in words(answer)
+    (row, _) = await api.parts.database.read(keys.list_keys, account_id=api.caller.account_id)
+    assert (row.origins, row.daily_cap, row.scopes) == (
+        ["https://shop.example", "http://localhost:3000"],
+        40,
+        ["tryons"],
+    )
+    path = f"/keys/{row.id}"
+    assert key_in(await browser.get(path)) == key
+    refused = await browser.post(path, {"name": "Shop", "origins": "https://*.shop.example", "daily_cap": "0"})
+    assert (refused.status_code, "is not an origin" in words(refused)) == (422, True)
+    assert "whole number from 1" in words(refused)
+    form = {"name": "New shop", "origins": "https://new.example", "daily_cap": "1,000"}
+    assert "The key is changed" in words(await browser.follow(await browser.post(path, form)))
+    (row, _) = await api.parts.database.read(keys.list_keys, account_id=api.caller.account_id)
+    assert (row.title, row.origins, row.daily_cap) == ("New shop", ["https://new.example"], 1000)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"origins": ""}, "Name 1 to 20 origins"),
+        ({"origins": "\n".join(f"https://{number}.shop.example" for number in range(21))}, "Name 1 to 20 origins"),
+        ({"origins": "http://shop.example"}, "is not an origin"),
+        ({"daily_cap": "many"}, "whole number from 1"),
+        ({"page_name": ""}, "Give the key a name"),
+        ({"page_mode": "master"}, "Choose live or test"),
+    ],
+)
+async def test_a_form_that_is_not_right_makes_no_publishable_key(
+    api: Api, browser: Browser, fields: dict[str, str], said: str
+) -> None:
+    answer = await browser.post("/keys/publishable", {**PAGE_KEY, **fields}, page="/keys")
+    assert (answer.status_code, said in words(answer)) == (422, True)
+    assert await key_ids(api) == [api.caller.key_id]
+
+
+@pytest.mark.parametrize("act", ["revoke", "replace", ""])
 async def test_the_key_of_another_account_is_unknown(api: Api, browser: Browser, act: str) -> None:
     other = await create_caller(api.parts.database, api.parts.digester)
     for key_id in (other.key_id, uuid.uuid4(), "x"):
-        asked = await browser.get(f"/keys/{key_id}/{act}")
-        answer = await browser.post(f"/keys/{key_id}/{act}", page="/keys")
+        path = f"/keys/{key_id}/{act}".removesuffix("/")
+        asked = await browser.get(path)
+        answer = await browser.post(path, {"name": "Mine"}, page="/keys")
         assert (asked.status_code, answer.status_code) == (404, 404)
     assert await status_with(api, other.key) == 404
     neighbour = await signed_in(api, other.account_id)

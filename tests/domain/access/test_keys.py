@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from domain import accounts
 from domain.access import keys
-from domain.access.keys import KeyDigester
+from domain.access.keys import KeyDigester, KeyTerms, PublishableTerms
 from domain.tables import ApiKey
 from runtime.database import Database
 from tests.factories import create_caller
@@ -19,7 +19,9 @@ async def find_owner(database: Database, digester: KeyDigester, key: str) -> key
 async def test_a_key_leads_to_its_account(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     owner = await find_owner(database, digester, caller.key)
-    assert owner == keys.KeyOwner(caller.key_id, caller.account_id, "live", None, blocked=False)
+    assert owner is not None
+    assert (owner.key_id, owner.account_id, owner.new_digest) == (caller.key_id, caller.account_id, None)
+    assert (owner.blocked, owner.test, owner.publishable) == (False, False, False)
 
 
 async def test_the_key_itself_is_not_stored(database: Database, digester: KeyDigester) -> None:
@@ -57,3 +59,124 @@ def test_a_short_pepper_is_refused() -> None:
 @pytest.mark.parametrize("text", ["", "vto_live_", "vto_live_" + "a" * 42, "vto_live_" + "a" * 42 + "!", "x" * 52])
 def test_what_is_no_key_is_not_looked_up(text: str) -> None:
     assert not keys.looks_like_key(text)
+
+
+async def test_a_key_expires_to_the_moment(
+    database: Database, digester: KeyDigester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller, end = await create_caller(database, digester), datetime.now(UTC) + timedelta(days=3)
+    _, key = await database.write(
+        keys.create_key, digester, account_id=caller.account_id, terms=KeyTerms("Until then", expires_at=end)
+    )
+
+    class Then(datetime):
+        moment = end
+
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
+            return cls.moment
+
+    monkeypatch.setattr(keys, "datetime", Then)
+    assert await find_owner(database, digester, key) is None
+    Then.moment = end - timedelta(seconds=1)
+    assert await find_owner(database, digester, key) is not None
+
+
+async def test_a_replaced_key_works_until_its_overlap_is_over_and_no_longer_than_it_would_have(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, now = await create_caller(database, digester), datetime.now(UTC)
+    hour = timedelta(hours=1)
+    soon, _ = await database.write(
+        keys.create_key, digester, account_id=caller.account_id, terms=KeyTerms("Soon", ["products"], now + hour)
+    )
+    first, first_key = await database.write(
+        keys.replace_key, digester, key_id=caller.key_id, account_id=caller.account_id, overlap=keys.OVERLAPS["24h"]
+    )
+    second, _ = await database.write(keys.replace_key, digester, key_id=soon.id, overlap=keys.OVERLAPS["7d"])
+    with database.reading() as session:
+        old, cut = session.get_one(ApiKey, caller.key_id), session.get_one(ApiKey, soon.id)
+    assert old.expires_at is not None
+    assert timedelta(0) <= old.expires_at - now - 24 * hour < timedelta(minutes=1)
+    assert cut.expires_at == now + hour
+    assert (old.revoked_at, first.expires_at, first.scopes) == (None, None, None)
+    assert (second.name, second.scopes) == ("Soon", ["products"])
+    assert second.expires_at is not None
+    assert timedelta(0) < second.expires_at - now - hour < timedelta(minutes=1)
+    for key in (caller.key, first_key):
+        assert await find_owner(database, digester, key) is not None
+    with pytest.raises(ValueError, match="replaced already"):
+        await database.write(keys.replace_key, digester, key_id=caller.key_id)
+
+
+async def test_the_successor_of_a_publishable_key_has_its_bounds(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    bounds = PublishableTerms(["https://shop.example"], 7)
+    old, old_key = await database.write(
+        keys.create_key, digester, account_id=caller.account_id, mode=keys.TEST, publishable=bounds
+    )
+    new, key = await database.write(keys.replace_key, digester, key_id=old.id)
+    assert (new.origins, new.daily_cap, new.scopes, new.mode) == (["https://shop.example"], 7, ["tryons"], "test")
+    assert new.publishable_key == key != old_key
+    assert key.startswith("vto_pub_test_")
+    owner = await find_owner(database, digester, key)
+    assert owner is not None
+    assert (owner.publishable, owner.test) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://shop.example", "https://shop.example"),
+        ("  https://Shop.Example/ ", "https://shop.example"),
+        ("https://shop.example:443", "https://shop.example"),
+        ("https://shop.example:8443", "https://shop.example:8443"),
+        ("https://b\u00fccher.example", "https://xn--bcher-kva.example"),
+        ("http://localhost", "http://localhost"),
+        ("http://LOCALHOST:3000", "http://localhost:3000"),
+    ],
+)
+def test_an_origin_is_kept_as_browsers_send_it(text: str, origin: str) -> None:
+    assert keys.read_origins([text, text, ""]) == [origin]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shop.example",
+        "http://shop.example",
+        "http://127.0.0.1:3000",
+        "http://localhost.thief.example",
+        "https://*.shop.example",
+        "https://*",
+        "*",
+        "null",
+        "https://",
+        "https://shop.example/path",
+        "https://shop.example?x",
+        "https://shop.example#x",
+        "https://me@shop.example",
+        "https://shop.example:",
+        "https://shop.example:99999",
+        "https://shop",
+        "https://shop.example https://other.example",
+        "https://-shop.example",
+        "https://[::1]",
+        "file:///",
+        "javascript://shop.example",
+    ],
+)
+def test_what_is_no_origin_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an origin"):
+        keys.read_origins([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("  Shop \n server ", "Shop server"), ("x" * 60, "x" * 60), ("", None), ("x" * 61, None)]
+)
+def test_a_name_is_one_line(text: str, name: str | None) -> None:
+    if name is None:
+        with pytest.raises(ValueError, match="1 to 60 characters"):
+            keys.read_name(text)
+    else:
+        assert keys.read_name(text) == name
