@@ -140,6 +140,11 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "product_not_found": _caller(404, "No product was found for this productId."),
     "external_id_taken": _caller(409, "Another product of this account has this externalId."),
     "job_not_found": _caller(404, "Job not found or expired."),
+    "job_not_completed": _caller(409, "The picture of this job is still being made.", again=True),
+    "job_without_picture": _caller(
+        409, "There is no picture of this job.", remedy="The job failed; polling it tells why."
+    ),
+    "picture_not_acceptable": _caller(406, "The picture can be had as image/jpeg, image/png or image/webp."),
     # Money and time
     "rate_limited": _caller(
         429,
