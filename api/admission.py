@@ -9,6 +9,7 @@ which page is decided in `api.dashboard.admission`.
 from __future__ import annotations
 
 import re
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -25,9 +26,10 @@ from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
 from api.publishable import origin_headers, preflight_answer, visitor_id
 from api.rate_limit import rate_headers, whole_seconds
-from api.routes import SAFE, call_of, is_page
+from api.routes import SAFE, RoutePolicy, call_of, is_page
 from domain.access import keys
 from domain.access.keys import KeyOwner
+from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from runtime.settings import Settings
 
@@ -154,21 +156,24 @@ async def admit_call(scope: Scope) -> None:
         raise TryOnError("key_scope_missing", f"This API key lacks the scope {asked.scope}.")
     call.owner = owner
     structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
-    limiter = parts.rate_limiter
-    if owner.publishable:
-        # The visitor first: a single one does not use up the rate of all.
-        counted = [(visitor_id(owner, scope), limiter.visitor), (owner.key_id, limiter.publishable)]
-    elif asked.rate == "requests":
-        counted = [(owner.key_id, limiter.requests_of(owner.account, parts.plans))]
-    else:
-        counted = [(owner.key_id, limiter.management)]
-    for caller, policy in counted:
-        state = await limiter.log.hit(caller, policy)
-        if caller == counted[0][0] or not state.admitted:
+    for caller, policy in _counts(parts, owner, asked, scope):
+        state = await parts.rate_limiter.log.hit(caller, policy)
+        if not state.admitted or "RateLimit" not in call.answer_headers:
             call.answer_headers.update(rate_headers(policy, state))
         if not state.admitted:
             raise TryOnError("rate_limited", retry_after=whole_seconds(state))
     await note_use(parts, owner)
+
+
+def _counts(parts: ApiParts, owner: KeyOwner, asked: RoutePolicy, scope: Scope) -> list[tuple[uuid.UUID, RatePolicy]]:
+    """Who is counted under which policies, in this order; answers tell of the first, unless another one refuses."""
+    limiter = parts.rate_limiter
+    if owner.publishable:
+        # The visitor first: a single one does not use up the rate of all.
+        return [(visitor_id(owner, scope), limiter.visitor), (owner.key_id, limiter.publishable)]
+    if asked.rate == "requests":
+        return [(owner.key_id, limiter.requests_of(owner.account, parts.plans))]
+    return [(owner.key_id, limiter.management)]
 
 
 async def note_use(parts: ApiParts, owner: KeyOwner) -> None:

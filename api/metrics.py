@@ -17,7 +17,7 @@ from runtime.metric_catalogue import (
 )
 from runtime.metrics import PrometheusMeter
 
-OUT_OF_QUOTA = frozenset({"trial_ended", "volume_exhausted", "daily_cap_reached"})
+OUT_OF_QUOTA = frozenset({"trial_ended", "volume_exhausted", "daily_cap_reached", "key_daily_cap_reached"})
 
 PICTURE_CODES = frozenset(code.value for code in ImageErrorCode)
 

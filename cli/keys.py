@@ -83,7 +83,7 @@ def create_key(
 
 @app.command("list")
 def list_keys(account: AccountName, as_json: AsJson = False) -> None:
-    """Every key of an account; the keys themselves are not kept."""
+    """Every key of an account; secret keys themselves are not kept."""
     with Service().reading() as session:
         facts = [_facts(key) for key in keys.list_keys(session, account_id=account_named(session, account))]
     show(
@@ -119,7 +119,7 @@ def replace_key(
     ] = "none",
     as_json: AsJson = False,
 ) -> None:
-    """Show another key like this one once; the old one is revoked, at once or later."""
+    """Revoke a key, at once or later, and show another like it this once."""
     service = Service()
     with service.transaction() as session:
         row, key = keys.replace_key(session, service.digester, key_id=key_id, overlap=keys.OVERLAPS[overlap])
@@ -186,8 +186,8 @@ def _facts(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def _name(key: dict[str, str | None]) -> str:
-    return f"{key['keyId']}  {key['prefix']}…{key['lastFour']}"
+def _name(key: dict[str, Any]) -> str:
+    return f"{key['keyId']}  {key['publishableKey'] or key['prefix'] + '…' + key['lastFour']}"
 
 
 PEPPERS = ("key_pepper", "key_pepper_previous")

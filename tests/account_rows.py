@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from domain.access.keys import KeyDigester
+from domain.access import keys
+from domain.access.keys import KeyDigester, KeyTerms, PublishableTerms
 from domain.authentication import email_addresses, throttles
 from domain.authentication.email_addresses import mailbox_of
 from domain.authentication.throttles import SignInTries, sign_in_wait
@@ -108,6 +109,8 @@ async def full_account(database: Database, digester: KeyDigester, store: ObjectS
 
 def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Caller, now: datetime) -> None:
     owner, word, (done, _running) = full.caller.account_id, full.word, full.job_ids
+    bounds = PublishableTerms([f"https://{word}.example"])
+    keys.create_key(session, digester, account_id=owner, terms=KeyTerms(word), publishable=bounds)
     account = session.get_one(Account, owner)
     account.email = email = full.email
     email_addresses.take_trial(session, digester, email=email, now=now)

@@ -328,7 +328,8 @@ def asked_by(record: JobRecord) -> str:
     """Who asked for the job."""
     if record.key is not None:
         kind = "Test key" if record.key.mode == TEST else "Key"
-        return f"{kind} {record.key.prefix}…{record.key.last_four}"
+        named = f", {record.key.name}" if record.key.name else ""
+        return f"{kind} {record.key.prefix}…{record.key.last_four}{named}"
     if record.backfill_id is not None:
         return f"Backfill {record.backfill_id}"
     if record.job.workflow_input.get("priority") == BULK_PRIORITY:

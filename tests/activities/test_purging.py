@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,10 +10,11 @@ from temporalio.testing import ActivityEnvironment
 
 from activities import purging
 from activities.purging import ORPHAN_AGE, PurgingActivities
-from domain.access import idempotency
+from domain.access import idempotency, rates
 from domain.access.keys import KeyDigester
+from domain.access.rates import RatePolicy
 from domain.jobs import backfills, jobs
-from domain.tables import IdempotencyKey, Job
+from domain.tables import IdempotencyKey, Job, RateWindow
 from runtime.database import Database
 from runtime.object_store import PAGE, ObjectStoreUnavailableError, StoredKey
 from runtime.settings import BackfillSettings, JobSettings
@@ -152,6 +154,17 @@ async def test_old_idempotency_keys_are_forgotten(database: Database, digester: 
     with database.reading() as session:
         assert session.get(IdempotencyKey, (caller.account_id, "old")) is None
         assert session.get(IdempotencyKey, (caller.account_id, "new")) is not None
+
+
+async def test_callers_whose_last_request_has_left_its_window_are_forgotten(database: Database) -> None:
+    policy, now = RatePolicy("visitor", requests=20, window_seconds=300), time.time()
+    gone, kept = uuid.uuid4(), uuid.uuid4()
+    await database.write(rates.hit, caller_id=gone, policy=policy, clock=lambda: now - 301)
+    await database.write(rates.hit, caller_id=kept, policy=policy, clock=lambda: now - 240)
+    await purge(database, MemoryObjectStore())
+    with database.reading() as session:
+        rows = [session.get(RateWindow, (caller, "visitor")) for caller in (gone, kept)]
+    assert (rows[0], rows[1] is not None) == (None, True)
 
 
 async def test_a_picture_that_a_backfill_has_yet_to_copy_is_not_deleted(

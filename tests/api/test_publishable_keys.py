@@ -346,7 +346,7 @@ async def limited(open_api: OpenApi, clock: Clock, *, visitor: int, publishable:
 
 async def test_a_visitor_has_a_rate_and_uses_up_nobody_elses(open_api: OpenApi) -> None:
     clock = Clock()
-    async with limited(open_api, clock, visitor=3, publishable=8) as api:
+    async with limited(open_api, clock, visitor=3, publishable=5) as api:
         one = await page_of(api)
         answers = [await one.poll("x") for _ in range(5)]
         assert [answer.status_code for answer in answers] == [404, 404, 404, 429, 429]

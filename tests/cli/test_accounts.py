@@ -19,6 +19,7 @@ from api.usage import UsageAnswer
 from cli import accounts as commands
 from cli.main import app
 from cli.service import Service
+from domain.accounts import find_account_named
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money.quota import usage_of
@@ -128,6 +129,12 @@ def test_an_agreed_plan_takes_effect_at_once(account: str) -> None:
     assert tryon("account", "plan", "--account", account, "--plan", "enterprise", *own).exit_code == 0
     usage = answer("account", "usage", "--account", account)
     assert (usage["plan"], usage["included"], usage["dailyCap"]) == ("enterprise", 40_000, 5_000)
+    rate = ["--requests", "200", "--window-seconds", "60"]
+    assert tryon("account", "plan", "--account", account, "--plan", "growth", *rate[:2]).exit_code == 1
+    assert tryon("account", "plan", "--account", account, "--plan", "growth", *rate).exit_code == 0
+    agreed = in_database(lambda session: find_account_named(session, name=account))
+    assert agreed is not None
+    assert (agreed.custom_requests, agreed.custom_window_seconds) == (200, 60)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +180,46 @@ def test_a_key_that_is_replaced_is_revoked(account: str) -> None:
     assert rows[first["keyId"]] is not None
     assert rows[second["keyId"]] is None
     assert tryon("key", "replace", first["keyId"]).exit_code == 1
+
+
+def test_a_replaced_key_may_work_on_for_a_while(account: str) -> None:
+    first = answer("key", "create", "--account", account, "--name", "Server", "--scope", "tryons", "--scope", "reading")
+    second = answer("key", "replace", first["keyId"], "--overlap", "24h")
+    rows = {row["keyId"]: row for row in answer("key", "list", "--account", account)}
+    old, new = rows[first["keyId"]], rows[second["keyId"]]
+    assert (old["revoked"], old["replaced"] is not None, old["expires"] is not None) == (None, True, True)
+    assert (new["name"], new["scopes"], new["expires"]) == ("Server", ["reading", "tryons"], None)
+    assert f"works until {old['expires']}" in tryon("key", "list", "--account", account).output
+    assert tryon("key", "replace", first["keyId"], "--overlap", "1h").exit_code == 1
+
+
+def test_a_publishable_key_is_listed_whole(account: str) -> None:
+    made = ["--publishable", "--test", "--origin", "https://shop.example", "--origin", "http://localhost:3000"]
+    key = answer("key", "create", "--account", account, *made, "--daily-cap", "7", "--last-day", "2127-03-31")["apiKey"]
+    (row,) = answer("key", "list", "--account", account)
+    assert row["publishableKey"] == key
+    assert key.startswith("vto_pub_test_")
+    assert (row["origins"], row["dailyCap"]) == (["https://shop.example", "http://localhost:3000"], 7)
+    assert row["expires"] == "2127-04-01T00:00Z"
+    assert key in tryon("key", "list", "--account", account).output
+
+
+@pytest.mark.parametrize(
+    ("options", "exit_code"),
+    [
+        (["--scope", "money"], 2),
+        (["--origin", "https://shop.example"], 2),
+        (["--publishable", "--origin", "https://shop.example", "--scope", "tryons"], 2),
+        (["--publishable"], 1),
+        (["--publishable", "--origin", "https://*"], 1),
+        (["--publishable", "--origin", "https://shop.example", "--daily-cap", "0"], 2),
+        (["--name", "x" * 61], 1),
+        (["--last-day", "soon"], 2),
+    ],
+)
+def test_a_key_that_makes_no_sense_is_not_made(account: str, options: list[str], exit_code: int) -> None:
+    assert tryon("key", "create", "--account", account, *options).exit_code == exit_code
+    assert answer("key", "list", "--account", account) == []
 
 
 def test_blocking_needs_a_reason_that_fits(account: str) -> None:

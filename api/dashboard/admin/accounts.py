@@ -251,7 +251,7 @@ def own_terms_of(form: Form) -> OwnTerms:
     try:
         rate = RequestRate.of(requests, _count(form, "window_seconds", "The window of requests"))
     except ValueError as error:
-        raise FieldRefusedError(f"{str(error).capitalize()}.") from None
+        raise FieldRefusedError(as_sentence(error)) from None
     return OwnTerms(
         request_rate=rate,
         included=_count(form, "included", "Included try-ons"),

@@ -113,9 +113,12 @@ async def test_blocking_needs_a_reason(api: Api, operator: Browser, customer: Ca
 
 async def test_a_plan_with_terms_of_its_own(api: Api, operator: Browser, customer: Caller) -> None:
     terms = {"included": "40,000", "daily_cap": "5000", "monthly_price": "$4,000", "extra_price": "0.08"}
+    terms |= {"requests": "200", "window_seconds": "60"}
     answer = await done(operator, customer, "plan", plan="enterprise", **terms)
     shown = words(await operator.follow(answer))
     assert "40,000 included, 5,000 a day, $4,000.00 a month, $0.08 for an extra try-on" in shown
+    assert "200 requests in 1 minute" in shown
+    assert "200 in 1 minute for each key" in words(await (await signed_in(api, customer.account_id)).get("/billing"))
     account = await account_of(api, customer)
     assert (account.plan, account.custom_included, account.custom_extra_cents) == ("enterprise", 40_000, 8)
     assert await acts(api, customer) == [("account.plan_changed", operator.account_id)]
@@ -134,6 +137,8 @@ async def test_a_plan_with_terms_of_its_own(api: Api, operator: Browser, custome
         ({"plan": "growth", "monthly_price": "NaN"}, "must be an amount"),
         ({"plan": "growth", "monthly_price": "1e99"}, "must be an amount"),
         ({"plan": "growth", "extra_price": "0.001"}, "must be an amount"),
+        ({"plan": "growth", "requests": "20"}, "A request rate needs both numbers"),
+        ({"plan": "growth", "requests": "20", "window_seconds": "0"}, "A request rate is 1 to"),
     ],
 )
 async def test_terms_that_make_no_sense_change_nothing(
