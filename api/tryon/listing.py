@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
 from sqlalchemy.orm import Session
 
 from api import openapi
@@ -22,14 +23,15 @@ from api.parts import Parts
 from api.products.schemas import Cursor
 from api.routes import AccountId, RoutePolicy
 from api.tryon.router import SINGLE_PATH
+from api.tryon.schemas import LONGEST_METADATA, METADATA_NAME
 from domain.errors import TryOnError, known_code, sentence_of
 from domain.jobs.job_history import JobFilter, JobPage, ListedJob, list_jobs
 from domain.jobs.jobs import COMPLETED, FAILED
-from domain.products import find_for_tryon, public_id
+from domain.products import find_named, public_id
 
 MOST_JOBS = 100
 
-_METADATA = re.compile(r"metadata\[([A-Za-z0-9_.-]{1,40})\]")
+_METADATA = re.compile(rf"metadata\[({METADATA_NAME.pattern})\]")
 
 METADATA_PARAMETER: dict[str, Any] = {
     "name": "metadata",
@@ -38,10 +40,23 @@ METADATA_PARAMETER: dict[str, Any] = {
     "style": "deepObject",
     "explode": True,
     "description": "`metadata[orderId]=4711`: jobs that have this text under this name.",
-    "schema": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 500}},
+    "schema": {
+        "type": "object",
+        "propertyNames": {"pattern": f"^{METADATA_NAME.pattern}$"},
+        "additionalProperties": {"type": "string", "maxLength": LONGEST_METADATA, "pattern": "^[^\\u0000]*$"},
+    },
 }
 
 router = APIRouter(tags=["try-on"])
+
+
+def _written(value: object) -> object:
+    if isinstance(value, str) and value[4:5] != "-":  # pydantic takes a number for a Unix time
+        raise PydanticCustomError("moment", "must be a date and time with its offset, such as 2026-03-01T09:30:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written)]
 
 
 class JobProduct(Answer):
@@ -98,7 +113,7 @@ class JobList(Answer):
 
     jobs: list[JobSummary]
     next_cursor: str | None = Field(
-        None, description="For the next page; null after the last one. A page may be short, or empty, before that."
+        description="For the next page; null after the last one. A page may be short, or empty, before that."
     )
 
 
@@ -123,7 +138,7 @@ async def list_tryons(
     ] = None,
     mode: Annotated[Literal["live", "test"] | SkipJsonSchema[None], Query(description="Only these.")] = None,
     createdAfter: Annotated[  # as the API spells its names
-        AwareDatetime | SkipJsonSchema[None], Query(description="Accepted then or later.")
+        Moment | SkipJsonSchema[None], Query(description="Accepted then or later.")
     ] = None,
     createdBefore: Annotated[AwareDatetime | SkipJsonSchema[None], Query(description="Accepted before.")] = None,
     productId: Annotated[
@@ -154,8 +169,8 @@ def _page(
     session: Session, /, account_id: uuid.UUID, wanted: JobFilter, product_id: str | None, **where: Any
 ) -> JobPage:
     if product_id is not None:
-        product = find_for_tryon(session, account_id=account_id, product_id_text=product_id)
-        wanted = replace(wanted, product=public_id(product.id) if product else product_id)
+        named = find_named(session, account_id=account_id, external_id=product_id)
+        wanted = replace(wanted, product=public_id(named.id) if named else product_id)
     return list_jobs(session, account_id=account_id, wanted=wanted, **where)
 
 
@@ -164,8 +179,10 @@ def _metadata_of(query: Mapping[str, str]) -> dict[str, str]:
     for name, text in query.items():
         if name.startswith("metadata"):
             named = _METADATA.fullmatch(name)
-            if named is None or "\0" in text:
-                raise TryOnError("field_invalid", fields={"metadata": "must be asked for as metadata[NAME]=TEXT."})
+            if named is None or "\0" in text or len(text) > LONGEST_METADATA:
+                raise TryOnError(
+                    "field_invalid", fields={"metadata": "must be asked for as metadata[NAME]=TEXT, as a job has them."}
+                )
             found[named[1]] = text
     return found
 

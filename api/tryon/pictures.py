@@ -17,7 +17,7 @@ from api import openapi
 from api.body_limit import body_of
 from api.json_body import Answer, parse_body
 from api.openapi import JSON_BODY, PAGE_GATE, read_by_hand, refusals, success
-from api.parts import ApiParts, Decoders, Parts
+from api.parts import ApiParts, Decoders, PageDecoders, Parts
 from api.routes import RoutePolicy
 from api.tryon.polling import AccountJobs, OwnJobs
 from api.tryon.router import SINGLE_PATH
@@ -35,13 +35,18 @@ MEDIA_TYPES = ("image/jpeg", "image/png", "image/webp")
 
 SMALLEST_SIDE = 64
 
-_WEIGHT = re.compile(r"[01](\.[0-9]{0,3})?")
+_WEIGHT = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 
-SHOWN_ANYWHERE = {"Cross-Origin-Resource-Policy": "cross-origin", "Content-Security-Policy": "default-src 'none'"}
+SHOWN_ANYWHERE = {
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Content-Security-Policy": "default-src 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+"""Any page may show the picture of a link; what follows from there does not learn the link."""
 
 Size = Annotated[
-    int | SkipJsonSchema[None],
-    Query(ge=SMALLEST_SIDE, le=100_000, description="Longer side in pixels. A picture is never enlarged."),
+    Annotated[int, Field(ge=SMALLEST_SIDE, le=100_000)] | SkipJsonSchema[None],
+    Query(description="Longer side in pixels. A picture is never enlarged."),
 ]
 
 PICTURE_ANSWER: dict[str, Any] = {
@@ -106,7 +111,7 @@ async def linked_picture(
     request: Request,
     *,
     parts: Parts,
-    decoders: Decoders,
+    decoders: PageDecoders,
     jobId: str,
     until: int = 0,
     signature: str = "",
@@ -116,7 +121,8 @@ async def linked_picture(
     """The picture behind a link. The signature is in the query, which no log of ours has."""
     now = datetime.now(UTC)
     signed = parts.digester.accepted(_signed_text(jobId, until, format))
-    if until <= now.timestamp() or not any(hmac.compare_digest(signature, each) for each in signed):
+    sent = signature.encode()
+    if until <= now.timestamp() or not any(hmac.compare_digest(sent, each.encode()) for each in signed):
         raise TryOnError("job_not_found")
     account_id = await parts.database.read(_open_account, job_id=uuid.UUID(jobId))
     if account_id is None:
@@ -163,9 +169,12 @@ async def picture_answer(
     job = await own.completed(job_id)
     named = hashlib.sha256(f"{job.id} {media_type} {size}".encode()).hexdigest()[:32]
     headers = {"ETag": f'"{named}"', "Vary": "Accept"}
-    if headers["ETag"] in request.headers.get("If-None-Match", ""):
+    known = request.headers.get("If-None-Match", "")
+    if headers["ETag"] in known or known.strip() == "*":
         return Response(status_code=304, headers=headers)
     stored = await own.picture(job)
+    if (media_type, size) == (MEDIA_TYPES[0], None):
+        return Response(stored, media_type=media_type, headers=headers)
     picture = await decoders.in_thread(job.account_id, convert_result, stored, media_type, size)
     return Response(picture, media_type=media_type, headers=headers)
 

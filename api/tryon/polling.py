@@ -77,6 +77,8 @@ class AccountJobs:
         if job.status == jobs.FAILED:
             code = known_code(job.error_code)  # a worker of an older release may have written any
             return JobState(job.status, error=sentence_of(code, job.error_advice), error_code=code)
+        if job.result_key is None:
+            raise TryOnError("job_not_found")
         return JobState(job.status, picture=await self.picture(job), generation_ms=job.generation_ms or 0)
 
     async def completed(self, job_id: str) -> Job:
@@ -90,6 +92,8 @@ class AccountJobs:
             raise TryOnError("job_not_completed")
         if job.status == jobs.FAILED:
             raise TryOnError("job_without_picture")
+        if job.result_key is None:
+            raise TryOnError("job_not_found")
         return job
 
     async def picture(self, job: Job) -> bytes:
@@ -99,10 +103,8 @@ class AccountJobs:
             TryOnError: ``job_not_found``: it was deleted.
             ObjectStoreUnavailableError: It cannot be read just now.
         """
-        if job.result_key is None:
-            raise TryOnError("job_not_found")
         try:
-            return await self._parts.store.get(job.result_key)
+            return await self._parts.store.get(job.result_key or "")
         except ObjectMissingError:
             raise TryOnError("job_not_found") from None
 

@@ -85,12 +85,15 @@ METADATA_RULE = (
     "at most 16 names of 1 to 40 letters, digits, dots, dashes and underscores, each with a text of up to 500"
 )
 
-_METADATA_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+LONGEST_METADATA = 500
+
+METADATA_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
 def _small(metadata: dict[str, str]) -> dict[str, str]:
     good = all(
-        _METADATA_NAME.fullmatch(name) and len(text) <= 500 and "\0" not in text for name, text in metadata.items()
+        METADATA_NAME.fullmatch(name) and len(text) <= LONGEST_METADATA and "\0" not in text
+        for name, text in metadata.items()
     )
     if len(metadata) > 16 or not good:
         raise PydanticCustomError("metadata", f"must be {METADATA_RULE} characters")
@@ -104,8 +107,8 @@ Metadata = Annotated[
         {
             "type": "object",
             "maxProperties": 16,
-            "propertyNames": {"pattern": f"^{_METADATA_NAME.pattern}$"},
-            "additionalProperties": {"type": "string", "maxLength": 500},
+            "propertyNames": {"pattern": f"^{METADATA_NAME.pattern}$"},
+            "additionalProperties": {"type": "string", "maxLength": LONGEST_METADATA, "pattern": "^[^\\u0000]*$"},
         }
     ),
 ]

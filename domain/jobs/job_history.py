@@ -141,29 +141,33 @@ class JobFilter:
     product: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def searches(self) -> bool:
-        """Whether rows have to be looked into: no index leads to those that are wanted."""
-        return self.product is not None or bool(self.metadata)
-
-    def conditions(self) -> list[ColumnElement[bool]]:
-        """The same for the database."""
+    def indexed(self) -> list[ColumnElement[bool]]:
+        """What an index finds, for the database."""
         asked: list[ColumnElement[bool] | None] = [
             None if self.status is None else Job.status == self.status,
-            None if self.kind is None else Job.kind == self.kind,
             # That such a job failed leads to the index of failed ones.
             None if self.error_code is None else and_(Job.status == FAILED, Job.error_code == self.error_code),
             None if self.since is None else Job.created_at >= self.since,
             None if self.until is None else Job.created_at < self.until,
+        ]
+        return [condition for condition in asked if condition is not None]
+
+    def searched(self) -> list[ColumnElement[bool]]:
+        """What rows have to be looked into for."""
+        used = None if self.product is None else f'"id": "{self.product}"'  # as `json` writes it
+        asked: list[ColumnElement[bool] | None] = [
+            None if self.kind is None else Job.kind == self.kind,
             None if self.test is None else Job.allowance_id.is_(None) == self.test,
-            # An id is letters, digits and one underscore, and nothing else in that text looks like one.
-            None if self.product is None else cast(Job.products, String).contains(self.product, autoescape=True),
+            None if used is None else cast(Job.products, String).contains(used, autoescape=True),
             *(Job.caller_metadata[name].as_string() == value for name, value in self.metadata.items()),
         ]
         return [condition for condition in asked if condition is not None]
 
 
 ALL_JOBS = JobFilter()
+
+SHOWN_DIGITS = 8
+"""Of a job's id, on pages and in letters; fewer would lead through many accounts' rows."""
 
 
 @dataclass(frozen=True)
@@ -266,15 +270,16 @@ def list_jobs(
     Where no index leads to what is wanted, a page looks through `MOST_SEARCHED` jobs and no further: it may hold fewer
     than ``limit``, or none, with more to come.
     """
-    conditions = [Job.account_id == account_id, *beyond(before, Job.created_at, Job.id, newer=False)]
+    conditions = [Job.account_id == account_id, *wanted.indexed(), *beyond(before, Job.created_at, Job.id, newer=False)]
     end: Place | None = None
-    if wanted.searches:
+    searched = wanted.searched()
+    if searched:
         last = select(Job.created_at, Job.id).where(*conditions).order_by(*_NEWEST_FIRST).offset(MOST_SEARCHED - 1)
         found = session.execute(last.limit(1)).one_or_none()
         end = None if found is None else (found.created_at, found.id)
     if end is not None:
         conditions.append(tuple_(Job.created_at, Job.id) >= end)
-    query = select(*_LISTED).where(*conditions, *wanted.conditions()).order_by(*_NEWEST_FIRST).limit(limit + 1)
+    query = select(*_LISTED).where(*conditions, *searched).order_by(*_NEWEST_FIRST).limit(limit + 1)
     rows = session.execute(query).mappings().all()
     shown = rows[:limit]
     names = product_names(session, account_id=account_id, public_ids=_products_of(row["products"] for row in shown))
@@ -290,9 +295,11 @@ def with_prefix(session: Session, *, account_id: uuid.UUID, prefix: str, limit: 
     """The account's jobs whose id begins with these hexadecimal digits, dashes or not; at most ``limit``.
 
     Raises:
-        ValueError: It is no beginning of an id.
+        ValueError: It is no beginning of an id, or shorter than what pages show of one.
     """
     digits = prefix.replace("-", "")
+    if len(digits) < SHOWN_DIGITS:
+        raise ValueError(f"at least {SHOWN_DIGITS} digits are needed")
     first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
     return session.scalars(
         select(Job.id).where(Job.account_id == account_id, Job.id >= first, Job.id <= last).limit(limit)
