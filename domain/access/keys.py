@@ -372,11 +372,11 @@ def change_key(
     session: Session,
     *,
     key_id: uuid.UUID,
-    account_id: uuid.UUID | None = None,
+    account_id: uuid.UUID,
     name: str,
     publishable: PublishableTerms | None = None,
 ) -> ApiKey:
-    """Give a key another name, and a publishable one other bounds; ``account_id`` as in `revoke_key`.
+    """Give a key of this account another name, and a publishable one other bounds.
 
     Raises:
         ValueError: There is no such key in use.
