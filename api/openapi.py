@@ -204,7 +204,7 @@ LINKS: dict[str, Any] = {
 }
 
 JOB_PAGES: dict[str, Any] = {
-    "one completed job": {
+    "not the last page": {
         "jobs": [
             {
                 "jobId": JOB_ID,
@@ -221,6 +221,7 @@ JOB_PAGES: dict[str, Any] = {
                 "metadata": {"orderId": "4711"},
             }
         ],
+        "nextCursor": "MjAyNi0wMy0wMVQwOTozMDowMC4yNTAwMDArMDA6MDAgN2Q5ZjNjNTIxZjBlNGM1YjlhNTMwYjlhNGYyZjZjMTE=",
     }
 }
 
@@ -244,13 +245,15 @@ def read_by_hand(
     *,
     examples: dict[str, Any] | None = None,
     headers: Sequence[dict[str, Any]] = (),
+    required: bool = True,
 ) -> dict[str, Any]:
-    """The ``openapi_extra`` of a route.
+    """The ``openapi_extra of a route.
 
     Args:
         model: Of its JSON body, if it has one; the document has to know it, see `BODY_MODELS`.
         examples: Bodies, by what they show.
         headers: Parameters.
+        required: Whether there has to be a body.
     """
     extra: dict[str, Any] = {}
     if headers:
@@ -260,7 +263,7 @@ def read_by_hand(
             "schema": {"$ref": _ref("schemas", model.__name__)},
             "examples": {name: {"value": value} for name, value in (examples or {}).items()},
         }
-        extra["requestBody"] = {"required": True, "content": {"application/json": content}}
+        extra["requestBody"] = {"required": required, "content": {"application/json": content}}
     return extra
 
 

@@ -140,7 +140,7 @@ async def list_tryons(
     createdAfter: Annotated[  # as the API spells its names
         Moment | SkipJsonSchema[None], Query(description="Accepted then or later.")
     ] = None,
-    createdBefore: Annotated[AwareDatetime | SkipJsonSchema[None], Query(description="Accepted before.")] = None,
+    createdBefore: Annotated[Moment | SkipJsonSchema[None], Query(description="Accepted before.")] = None,
     productId: Annotated[
         str | SkipJsonSchema[None],
         Query(max_length=128, description="Only jobs with this product, by id or externalId."),

@@ -94,7 +94,7 @@ class Link(Answer):
         200: success(examples=openapi.LINKS),
         **refusals(*openapi.GATE, *JSON_BODY, "job_not_found", "job_not_completed", "job_without_picture"),
     },
-    openapi_extra=read_by_hand(LinkRequest, examples={"five minutes": {"seconds": 300}}),
+    openapi_extra=read_by_hand(LinkRequest, examples={"five minutes": {"seconds": 300}}, required=False),
 )
 @RoutePolicy(scope="tryons")
 async def link_picture(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Link:
