@@ -50,6 +50,7 @@ class BookkeepingActivities:
     database: Database
     store: ObjectStore
     result_ttl: timedelta
+    longest_result_ttl: timedelta | None = None
 
     @activity.defn(name=steps.SETTLE.name)
     async def settle(self, request: SettleInput) -> TryOnOutcome:
@@ -61,6 +62,7 @@ class BookkeepingActivities:
             result_key=request.result.key,
             engine=request.report.engine,
             report=request.report.model_dump(mode="json", by_alias=True),
+            longest=self.longest_result_ttl,
         )
 
     @activity.defn(name=steps.RELEASE.name)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from domain.errors import TryOnError
+from domain.tables import Place
 
 
 class Aged(Protocol):
@@ -21,10 +22,16 @@ class Aged(Protocol):
 
 def cursor_after(last: Aged) -> str:
     """The cursor of the page that follows this line."""
-    return base64.urlsafe_b64encode(f"{last.created_at.isoformat()} {last.id.hex}".encode()).decode()
+    return cursor_at((last.created_at, last.id))
 
 
-def read_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
+def cursor_at(place: Place) -> str:
+    """The cursor of the page that begins after this place."""
+    moment, row_id = place
+    return base64.urlsafe_b64encode(f"{moment.isoformat()} {row_id.hex}".encode()).decode()
+
+
+def read_cursor(cursor: str) -> Place:
     """When the last line of the page before was added, and its id.
 
     Raises:

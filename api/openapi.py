@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from api.json_body import Answer
 from api.products.schemas import CreateProduct, UpdateProduct
-from api.tryon.schemas import ComboRequest, SingleRequest
+from api.tryon.schemas import ComboRequest, LinkRequest, SingleRequest
 from domain.access.idempotency import LONGEST_KEY
 from domain.errors import CATALOGUE, with_limits
 from imaging.errors import ImageErrorCode
@@ -51,6 +51,8 @@ HEADERS = {
     "Idempotent-Replayed": _header(
         "The answer was given before, to an earlier request with this `Idempotency-Key`.", const="true"
     ),
+    "ETag": _header("Names this picture in this format and size; send it back as `If-None-Match`."),
+    "Vary": _header("What of the request the answer goes by.", const="Accept"),
     "Location": _header("Path of what was made.", format="uri-reference"),
     "Preference-Applied": _header("The longest wait that was honoured, in seconds.", pattern="^wait=[0-9]+$"),
     "WWW-Authenticate": _header("How to say who calls.", const="Bearer"),
@@ -194,6 +196,35 @@ PRODUCT_PAGES: dict[str, Any] = {
     }
 }
 
+LINKS: dict[str, Any] = {
+    "link": {
+        "url": f"https://tryon.example/pictures/{JOB_ID}?until=1772357700&signature=8f2c",
+        "expiresAt": "2026-03-01T09:35:00Z",
+    }
+}
+
+JOB_PAGES: dict[str, Any] = {
+    "not the last page": {
+        "jobs": [
+            {
+                "jobId": JOB_ID,
+                "status": "completed",
+                "kind": "single",
+                "mode": "live",
+                "createdAt": "2026-03-01T09:30:00.250000Z",
+                "finishedAt": "2026-03-01T09:30:12.090000Z",
+                "pictureExpiresAt": "2026-03-01T10:30:12.090000Z",
+                "erased": False,
+                "generationTimeMs": 11840,
+                "engine": "warp",
+                "products": [{"index": 0, "id": PRODUCT_ID, "revision": 1}],
+                "metadata": {"orderId": "4711"},
+            }
+        ],
+        "nextCursor": "MjAyNi0wMy0wMVQwOTozMDowMC4yNTAwMDArMDA6MDAgN2Q5ZjNjNTIxZjBlNGM1YjlhNTMwYjlhNGYyZjZjMTE=",
+    }
+}
+
 USAGE: dict[str, Any] = {
     "free trial": {
         "plan": "trial",
@@ -214,13 +245,15 @@ def read_by_hand(
     *,
     examples: dict[str, Any] | None = None,
     headers: Sequence[dict[str, Any]] = (),
+    required: bool = True,
 ) -> dict[str, Any]:
-    """The ``openapi_extra`` of a route.
+    """The ``openapi_extra of a route.
 
     Args:
         model: Of its JSON body, if it has one; the document has to know it, see `BODY_MODELS`.
         examples: Bodies, by what they show.
         headers: Parameters.
+        required: Whether there has to be a body.
     """
     extra: dict[str, Any] = {}
     if headers:
@@ -230,7 +263,7 @@ def read_by_hand(
             "schema": {"$ref": _ref("schemas", model.__name__)},
             "examples": {name: {"value": value} for name, value in (examples or {}).items()},
         }
-        extra["requestBody"] = {"required": True, "content": {"application/json": content}}
+        extra["requestBody"] = {"required": required, "content": {"application/json": content}}
     return extra
 
 
@@ -347,7 +380,7 @@ def success(
     return answer
 
 
-BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest, CreateProduct, UpdateProduct)
+BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest, LinkRequest, CreateProduct, UpdateProduct)
 
 ALTERNATIVES = {
     "SingleRequest": ("TryOnByProduct", "TryOnByPicture"),
@@ -365,7 +398,7 @@ method that its address does not take, and an address that is not listed here an
 """
 
 TAGS = [
-    {"name": "try-on", "description": "Jobs: starting them, polling for their pictures, and erasing them."},
+    {"name": "try-on", "description": "Jobs: starting, polling, finding and erasing them, and their pictures."},
     {"name": "products", "description": "The account's catalogue of garments, for use by `productId`."},
     {"name": "usage", "description": "How much of its volume the account has used."},
     {"name": "health", "description": "For load balancers and process managers; no key is needed."},

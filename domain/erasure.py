@@ -144,7 +144,9 @@ def empty_jobs(
     batch = session.execute(query.order_by(Job.created_at, Job.id).limit(limit)).all()
     if not batch:
         return None
-    emptied = update(Job).values(workflow_input={}, products=None, report=None, result_key=None, expires_at=now)
+    emptied = update(Job).values(
+        workflow_input={}, products=None, caller_metadata=None, report=None, result_key=None, expires_at=now
+    )
     emptied = emptied.values(erased_at=func.coalesce(Job.erased_at, now))
     rows_changed(session, emptied.where(Job.id.in_([job_id for _, job_id in batch])))
     created_at, job_id = batch[-1]

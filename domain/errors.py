@@ -75,7 +75,8 @@ ErrorCode: TypeAlias = Literal[
     "route_not_found", "method_not_allowed", "unauthorized", "account_blocked", "key_scope_missing", "key_publishable",
     "origin_not_allowed", "products_only", "body_too_large", "body_incomplete",
     "content_type_not_json", "json_invalid", "field_invalid", "idempotency_key_invalid", "idempotency_in_progress",
-    "idempotency_mismatch", "product_not_found", "external_id_taken", "job_not_found", "rate_limited", "trial_ended",
+    "idempotency_mismatch", "product_not_found", "external_id_taken", "job_not_found", "job_not_completed",
+    "job_without_picture", "picture_not_acceptable", "rate_limited", "trial_ended",
     "volume_exhausted", "daily_cap_reached", "key_daily_cap_reached", "malformed_data_uri", "image_too_large",
     "image_not_readable",
     "image_animated", "image_too_small", "image_too_many_pixels", "image_too_elongated", "image_too_complex",
@@ -140,6 +141,11 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "product_not_found": _caller(404, "No product was found for this productId."),
     "external_id_taken": _caller(409, "Another product of this account has this externalId."),
     "job_not_found": _caller(404, "Job not found or expired."),
+    "job_not_completed": _caller(409, "The picture of this job is still being made.", again=True),
+    "job_without_picture": _caller(
+        409, "There is no picture of this job.", remedy="The job failed; polling it tells why."
+    ),
+    "picture_not_acceptable": _caller(406, "The picture can be had as image/jpeg, image/png or image/webp."),
     # Money and time
     "rate_limited": _caller(
         429,

@@ -224,6 +224,8 @@ class Job(Table):
     """What the workflow is started with: object references and addresses, never pictures."""
     products: Mapped[list[dict[str, Any]] | None]
     """Products that the request named: garment index, product id and revision."""
+    caller_metadata: Mapped[dict[str, Any] | None] = mapped_column("metadata", JSON(none_as_null=True))
+    """What the caller wants to find it by: texts by name. Nothing here reads it; SQLAlchemy has the plain name."""
     created_at: Mapped[datetime]
     deadline_at: Mapped[datetime]
     started_at: Mapped[datetime | None]

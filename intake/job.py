@@ -70,6 +70,8 @@ def naming(field: str, error: ImageError) -> TryOnError:
     return TryOnError(error.code, fields={field: CATALOGUE[error.code].sentence})
 
 
+NO_METADATA: Mapping[str, str] = {}
+
 Side: TypeAlias = Picture | str | ObjectRef
 """A picture that was sent and is not stored yet, an address, or a stored picture."""
 
@@ -159,6 +161,7 @@ def new_job(
     claim: Claim | None = None,
     relayed: bool = True,
     publishable: bool = False,
+    metadata: Mapping[str, str] = NO_METADATA,
 ) -> NewJob:
     """A job that can be accepted; see also `NewJob`.
 
@@ -193,6 +196,7 @@ def new_job(
         claim=claim,
         relayed=relayed,
         publishable=publishable,
+        metadata=metadata,
     )
 
 

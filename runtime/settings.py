@@ -177,13 +177,23 @@ class JobSettings(Concern, title="Jobs", env_prefix="TRYON_JOB_"):
     """The same for a combo."""
 
     result_ttl_seconds: int = Field(default=3600, ge=1, le=365 * DAY)
-    """How long a finished job can be polled; then the picture is deleted and the poll is 404."""
+    """How long a finished job can be polled, unless its account has chosen another time; then the picture is deleted
+    and the poll is 404."""
+
+    result_ttl_max_seconds: int = Field(default=3600, ge=1, le=365 * DAY)
+    """The longest time that an account may choose for its results, such as 2592000 for 30 days. What is above it in
+    `TRYON_JOB_RESULT_TTL_SECONDS` counts too."""
 
     record_days: int = Field(default=90, ge=1, le=36_500)
     """How long a job's row, without any picture, is kept for the account's log. The ledger is kept for good."""
 
     longest_wait_seconds: int = Field(default=30, ge=1, le=300)
     """Longest time that a poll with ``Prefer: wait=N`` is held; proxies in front must allow for more."""
+
+    @property
+    def longest_result_ttl(self) -> int:
+        """Seconds that an account may have its results kept for."""
+        return max(self.result_ttl_seconds, self.result_ttl_max_seconds)
 
 
 class BackfillSettings(Concern, title="Backfills", env_prefix="TRYON_BACKFILL_"):

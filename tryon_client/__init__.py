@@ -3,7 +3,7 @@
 It knows the service's API and nothing of its code, and needs httpx alone.
 """
 
-from tryon_client.answers import Job, JobStatus, Product, Result, Usage
+from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Result, Usage
 from tryon_client.calls import Category, Garment
 from tryon_client.clients import AsyncTryOnClient, TryOnClient
 from tryon_client.errors import (
@@ -40,9 +40,11 @@ __all__ = [
     "Job",
     "JobFailed",
     "JobStatus",
+    "ListedJob",
     "NotAllowed",
     "NotFound",
     "PaymentRequired",
+    "PictureLink",
     "Product",
     "RateLimited",
     "Result",

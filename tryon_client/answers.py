@@ -147,7 +147,46 @@ class Product:
     updated_at: datetime
 
 
-Record = TypeVar("Record", Usage, Product)
+@dataclass(frozen=True)
+class ListedJob:
+    """A job in the account's list, without its picture.
+
+    Attributes:
+        kind: ``single``, or ``combo`` with two to four garments.
+        mode: ``live`` or ``test``.
+        picture_expires_at: Until when there is a picture; ``None`` without one.
+        erased: Whether it was deleted.
+        error: Why it failed, for the shopper.
+        error_code: The service's own code for that.
+        products: The registered garments that it used: ``index``, ``id`` and ``revision`` of each.
+        metadata: What it was started with.
+    """
+
+    job_id: str
+    status: str
+    kind: str
+    mode: str
+    created_at: datetime
+    finished_at: datetime | None
+    picture_expires_at: datetime | None
+    erased: bool
+    generation_time_ms: int | None
+    engine: str | None
+    error: str | None
+    error_code: str | None
+    products: list[dict[str, Any]]
+    metadata: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class PictureLink:
+    """An address of a picture that asks for no key; who has it can see the picture until ``expires_at``."""
+
+    url: str
+    expires_at: datetime
+
+
+Record = TypeVar("Record", Usage, Product, ListedJob, PictureLink)
 
 
 def read_job(response: httpx.Response) -> Job:
@@ -183,6 +222,22 @@ def read_products(response: httpx.Response) -> tuple[list[Product], str | None]:
     """One page of the catalogue, and the cursor of the next page if there is one."""
     body = response.json()
     return [_record(Product, item) for item in body["products"]], body["nextCursor"]
+
+
+def read_jobs(response: httpx.Response) -> tuple[list[ListedJob], str | None]:
+    """One page of the account's jobs, and the cursor of the next page if there is one."""
+    body = response.json()
+    return [_record(ListedJob, item) for item in body["jobs"]], body["nextCursor"]
+
+
+def read_picture(response: httpx.Response) -> bytes:
+    """A picture file."""
+    return response.content
+
+
+def read_link(response: httpx.Response) -> PictureLink:
+    """The answer to the POST that makes a link."""
+    return _record(PictureLink, response.json())
 
 
 def read_nothing(_response: httpx.Response) -> None:
@@ -233,6 +288,7 @@ BY_STATUS: dict[int, type[TryOnApiError]] = {
     402: PaymentRequired,
     403: NotAllowed,
     404: NotFound,
+    406: InvalidRequest,
     408: InvalidRequest,
     409: Conflict,
     413: InvalidRequest,

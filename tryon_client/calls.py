@@ -13,6 +13,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -22,7 +23,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from tryon_client import answers
-from tryon_client.answers import Job, JobStatus, Product, Usage
+from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Usage
 
 Answer = TypeVar("Answer")
 
@@ -267,7 +268,31 @@ class Call(Generic[Answer]):
             raise answers.unexpected(response) from None
 
 
-def start_try_on(person: Picture, garments: Garments, idempotency_key: str | None, **hints: Unpack[Hints]) -> Call[Job]:
+class JobFilter(TypedDict, total=False):
+    """Which jobs are wanted.
+
+    Attributes:
+        created_after: Accepted then or later; a moment with its time zone.
+        created_before: Accepted before.
+        product_id: With this product, by its id or the shop's own number for it.
+        metadata: Started with these, and perhaps with more.
+    """
+
+    status: Literal["processing", "completed", "failed"] | None
+    mode: Literal["live", "test"] | None
+    created_after: datetime | None
+    created_before: datetime | None
+    product_id: str | None
+    metadata: Mapping[str, str] | None
+
+
+def start_try_on(
+    person: Picture,
+    garments: Garments,
+    idempotency_key: str | None,
+    metadata: Mapping[str, str] | None = None,
+    **hints: Unpack[Hints],
+) -> Call[Job]:
     """Start a job: with one garment, or a look of two to four.
 
     Raises:
@@ -281,6 +306,8 @@ def start_try_on(person: Picture, garments: Garments, idempotency_key: str | Non
         body |= items[0].wire("garment")
     else:
         body["garments"] = [item.wire(f"garment {number}") for number, item in enumerate(items, 1)]
+    if metadata:
+        body["metadata"] = dict(metadata)
     path = COMBO if "garments" in body else TRY_ON
     return Call("POST", path, answers.read_job, _post_headers(idempotency_key), _json(body), paced=True)
 
@@ -301,6 +328,41 @@ def poll(job_id: str, wait: int | None = None) -> Call[JobStatus]:
         held_seconds=wait or 0,
         paced=True,
     )
+
+
+def list_jobs(
+    limit: int | None, cursor: str | None, **wanted: Unpack[JobFilter]
+) -> Call[tuple[list[ListedJob], str | None]]:
+    """One page of the account's jobs."""
+    query: dict[str, object] = {"limit": limit, "cursor": cursor}
+    for name, value in wanted.items():
+        if name == "metadata":
+            query |= {f"metadata[{key}]": text for key, text in (wanted.get("metadata") or {}).items()}
+        else:
+            query[answers.camel_case(name)] = value.isoformat() if isinstance(value, datetime) else value
+    given = urlencode({name: value for name, value in query.items() if value is not None})
+    return Call("GET", f"{TRY_ON}?{given}", answers.read_jobs)
+
+
+FORMATS = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+
+
+def get_picture(job_id: str, picture_format: str, size: int | None) -> Call[bytes]:
+    """The picture of a completed job.
+
+    Raises:
+        ValueError: No format of `FORMATS`.
+    """
+    if picture_format not in FORMATS:
+        raise ValueError(f"a picture is one of {', '.join(FORMATS)}")
+    path = f"{TRY_ON}/{_segment(job_id)}/picture" + (f"?size={size}" if size else "")
+    return Call("GET", path, answers.read_picture, {"Accept": FORMATS[picture_format]}, paced=True)
+
+
+def link_picture(job_id: str, seconds: int) -> Call[PictureLink]:
+    """Make a link to the picture of a completed job."""
+    path, body = f"{TRY_ON}/{_segment(job_id)}/picture/link", _json({"seconds": seconds})
+    return Call("POST", path, answers.read_link, JSON, body)
 
 
 def delete_job(job_id: str) -> Call[None]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Literal, Self, Unpack
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Literal, Self, TypeAlias, Unpack
 
 import httpx
 
 from tryon_client import calls
-from tryon_client.answers import Job, JobStatus, Product, Result, Usage
+from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Result, Usage
 from tryon_client.calls import (
     ANSWER_SECONDS,
     Call,
@@ -18,11 +18,14 @@ from tryon_client.calls import (
     Connection,
     Garments,
     Hints,
+    JobFilter,
     Picture,
     ProductChanges,
     ProductFields,
 )
 from tryon_client.operations import MAX_RETRIES, PATIENCE_SECONDS, Operation, Operations, Value
+
+PictureFormat: TypeAlias = Literal["jpeg", "png", "webp"]
 
 
 class Runner:
@@ -147,6 +150,7 @@ class TryOnClient:
         garments: Garments = None,
         *,
         idempotency_key: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **hints: Unpack[Hints],
     ) -> Job:
         """Start a try-on and return at once.
@@ -155,13 +159,14 @@ class TryOnClient:
             person: The photo.
             garments: One garment or picture, or up to four for one look.
             idempotency_key: Yours, where a restart of your program must not start the job again.
+            metadata: What you want to find the job by, such as an order's number; `jobs` looks for it.
             hints: The fields of `Garment`, for one garment.
 
         Raises:
             ValueError: A picture or the garments cannot be used; nothing was sent.
             TryOnError: The service refused, or could not be reached.
         """
-        return self._runner.send(calls.start_try_on(person, garments, idempotency_key, **hints))
+        return self._runner.send(calls.start_try_on(person, garments, idempotency_key, metadata, **hints))
 
     def get(self, job_id: str, wait: int | None = None) -> JobStatus:
         """How the job stands; with ``wait``, the server holds the answer up to that many seconds until it has ended."""
@@ -184,14 +189,32 @@ class TryOnClient:
         *,
         timeout: float = PATIENCE_SECONDS,
         idempotency_key: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **hints: Unpack[Hints],
     ) -> Result:
         """`start` and `wait` in one, with ``timeout`` for both: where the request rate is used up, it waits to start.
 
         An error of the second half has the job's ``job_id``.
         """
-        call = calls.start_try_on(person, garments, idempotency_key, **hints)
+        call = calls.start_try_on(person, garments, idempotency_key, metadata, **hints)
         return self._runner.run(self._runner.operations.run_and_wait(call, timeout))
+
+    def jobs(self, *, page_size: int | None = None, **wanted: Unpack[JobFilter]) -> Iterator[ListedJob]:
+        """The account's jobs, newest first; the next page is fetched when it is needed."""
+        cursor = None
+        while True:
+            found, cursor = self._runner.send(calls.list_jobs(page_size, cursor, **wanted))
+            yield from found
+            if cursor is None:
+                return
+
+    def picture(self, job_id: str, picture_format: PictureFormat = "jpeg", *, size: int | None = None) -> bytes:
+        """The picture of a completed job as a file; with ``size``, at most so many pixels on its longer side."""
+        return self._runner.send(calls.get_picture(job_id, picture_format, size))
+
+    def picture_link(self, job_id: str, seconds: int = 900) -> PictureLink:
+        """An address of the picture for a browser, which works for 60 to 3600 seconds without a key."""
+        return self._runner.send(calls.link_picture(job_id, seconds))
 
     def delete(self, job_id: str) -> None:
         """Delete a job and its picture."""
@@ -326,10 +349,11 @@ class AsyncTryOnClient:
         garments: Garments = None,
         *,
         idempotency_key: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **hints: Unpack[Hints],
     ) -> Job:
         """As `TryOnClient.start`."""
-        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
+        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, metadata, **hints)
         return await self._runner.send(call)
 
     async def get(self, job_id: str, wait: int | None = None) -> JobStatus:
@@ -351,11 +375,30 @@ class AsyncTryOnClient:
         *,
         timeout: float = PATIENCE_SECONDS,  # noqa: ASYNC109 - no cancellation: it ends in WaitTimeout
         idempotency_key: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         **hints: Unpack[Hints],
     ) -> Result:
         """As `TryOnClient.run_and_wait`."""
-        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
+        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, metadata, **hints)
         return await self._runner.run(self._runner.operations.run_and_wait(call, timeout))
+
+    async def jobs(self, *, page_size: int | None = None, **wanted: Unpack[JobFilter]) -> AsyncIterator[ListedJob]:
+        """The account's jobs, newest first; the next page is fetched when it is needed."""
+        cursor = None
+        while True:
+            found, cursor = await self._runner.send(calls.list_jobs(page_size, cursor, **wanted))
+            for job in found:
+                yield job
+            if cursor is None:
+                return
+
+    async def picture(self, job_id: str, picture_format: PictureFormat = "jpeg", *, size: int | None = None) -> bytes:
+        """The picture of a completed job as a file; with ``size``, at most so many pixels on its longer side."""
+        return await self._runner.send(calls.get_picture(job_id, picture_format, size))
+
+    async def picture_link(self, job_id: str, seconds: int = 900) -> PictureLink:
+        """An address of the picture for a browser, which works for 60 to 3600 seconds without a key."""
+        return await self._runner.send(calls.link_picture(job_id, seconds))
 
     async def delete(self, job_id: str) -> None:
         """Delete a job and its picture."""

@@ -68,7 +68,7 @@ def build_worker(
         RehearsalActivities(store, decoders),
         WatermarkActivities(database, store, fetcher, settings.images, decoders),
         GarmentActivities(database, store, fetcher, limits, decoders),
-        BookkeepingActivities(database, store, result_ttl),
+        BookkeepingActivities(database, store, result_ttl, timedelta(seconds=settings.jobs.longest_result_ttl)),
         MailActivities(database, settings.mail, settings.dashboard.name),
         ReconcilingActivities(database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None),
         PurgingActivities(database, store, settings.jobs, settings.backfills),

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic.alias_generators import to_camel
 from sqlalchemy.orm import Session
 
-from api.cursor import cursor_after, read_cursor
+from api.cursor import cursor_at, read_cursor
 from api.dashboard.forms import CATEGORIES
 from api.dashboard.rendering import day, page, query_with, redirect
 from api.errors import PageRefused
@@ -40,6 +40,8 @@ HELD_SECONDS = 2
 """How long a page that waits for a job is held before it is told how far the job is."""
 
 UNKNOWN = "No job with this ID in your account. Jobs are listed for 90 days."
+
+SEVERAL = "Several job IDs begin like this. Enter more of it."
 
 STATUSES = {"completed": "Completed", "failed": "Failed", "processing": "In progress"}
 
@@ -116,29 +118,29 @@ OwnRecord = Annotated[JobRecord, Depends(_own_record)]
 
 @router.get("/jobs")
 async def list_jobs(request: Request, parts: Parts, account_id: AccountId) -> Response:
-    """A page of jobs, newest first; a job's whole id leads to it."""
+    """A page of jobs, newest first; a job's id leads to it, or so much of its beginning that it is the only one."""
     query = request.query_params
     searched = query.get("job", "").strip()
     before = _place(query.get("before", ""))
-    if searched and await parts.database.read(_find, account_id, searched) is not None:
-        return redirect(f"/jobs/{searched}")
+    alike = await parts.database.read(_alike, account_id, searched) if searched else ()
+    if len(alike) == 1:
+        return redirect(f"/jobs/{alike[0]}")
     codes = await parts.database.read(job_history.list_error_codes, account_id=account_id)
     asked = read_filter(query, codes)
     found = await parts.database.read(
-        job_history.list_jobs, account_id=account_id, limit=PAGE_JOBS + 1, wanted=asked.wanted, before=before
+        job_history.list_jobs, account_id=account_id, limit=PAGE_JOBS, wanted=asked.wanted, before=before
     )
-    jobs = found[:PAGE_JOBS]
     return page(
         request,
         "jobs/list.html",
         404 if searched else 422 if asked.errors else 200,
-        jobs=jobs,
+        jobs=found.jobs,
         asked=asked,
         options=_options(codes),
         kinds=KINDS,
         searched=searched,
-        search_error=UNKNOWN if searched else "",
-        older=query_with(query, before=cursor_after(jobs[-1]), job=None) if len(found) > PAGE_JOBS else None,
+        search_error=(SEVERAL if alike else UNKNOWN) if searched else "",
+        older=query_with(query, before=cursor_at(found.next), job=None) if found.next else None,
         newest=query_with(query, before=None, job=None) if before else None,
     )
 
@@ -230,6 +232,13 @@ def _find(session: Session, account_id: uuid.UUID, text: str) -> JobRecord | Non
     except ValueError:
         return None
     return job_history.find_record(session, account_id=account_id, job_id=job_id)
+
+
+def _alike(session: Session, account_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
+    try:
+        return job_history.with_prefix(session, account_id=account_id, prefix=text, limit=2)
+    except ValueError:
+        return ()
 
 
 def _place(cursor: str) -> tuple[datetime, uuid.UUID] | None:

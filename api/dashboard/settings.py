@@ -43,7 +43,7 @@ from workflows.contracts import SetWatermarkInput
 AS_THE_SERVICE = "service"
 """The choice of whatever the service keeps results for, now and later."""
 
-USUAL_TTLS = (60, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600)
+USUAL_TTLS = (60, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600, 30 * 24 * 3600)
 """Seconds that are offered, as far as the service's own value allows them."""
 
 MOST_SESSIONS = 20
@@ -131,16 +131,16 @@ async def show_settings(
         logo_size=settings.images.logo_limits().size,
         sharp_up_to=await _sharp_up_to(parts, watermark),
         ttl=ttl,
-        ttl_choices=ttl_choices(settings.jobs.result_ttl_seconds, ttl),
-        longest_ttl=settings.jobs.result_ttl_seconds,
+        ttl_choices=ttl_choices(settings.jobs.result_ttl_seconds, settings.jobs.longest_result_ttl, ttl),
+        usual_ttl=settings.jobs.result_ttl_seconds,
         sessions=rows[:MOST_SESSIONS],
         session_count=len(rows),
     )
 
 
-def ttl_choices(longest: int, chosen: int | None) -> list[int]:
+def ttl_choices(default: int, longest: int, chosen: int | None) -> list[int]:
     """Seconds to choose from, beside what the service takes of itself; what is chosen already is among them."""
-    usual = [seconds for seconds in USUAL_TTLS if SHORTEST_RESULT_TTL <= seconds < longest]
+    usual = [seconds for seconds in USUAL_TTLS if SHORTEST_RESULT_TTL <= seconds <= longest and seconds != default]
     kept = [] if chosen is None else [min(chosen, longest)]
     return sorted({*usual, *kept})
 
@@ -179,7 +179,7 @@ async def set_retention(request: Request, form: SentForm, parts: Parts, visitor:
             accounts.set_result_ttl,
             account_id=visitor.account_id,
             seconds=None if chosen == AS_THE_SERVICE else int(chosen),
-            longest_seconds=parts.settings.jobs.result_ttl_seconds,
+            longest_seconds=parts.settings.jobs.longest_result_ttl,
         )
     except ValueError:
         return await show_settings(request, parts, visitor, 422, errors={"result_ttl": "Choose a time from the list."})

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from typing import TypeAlias, cast
@@ -108,6 +108,7 @@ class ReadRequest:
     person: Picture
     garments: list[SentGarment]
     ignored_fields: list[str]
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pictures(self) -> list[Picture]:
@@ -145,7 +146,7 @@ def read_request(
     ]
     ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
     ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
-    return ReadRequest(cast("Picture", found[PERSON]), garments, ignored)
+    return ReadRequest(cast("Picture", found[PERSON]), garments, ignored, request.metadata or {})
 
 
 def _require_products(request: TryOnRequest) -> None:
@@ -310,6 +311,7 @@ class JobAcceptor:
                 rehearsal=None if outcome is None else _script_of(outcome),
                 claim=claim,
                 publishable=requester.key_cap is not None,
+                metadata=request.metadata,
             )
 
             def accept(session: Session) -> Job:

@@ -77,13 +77,36 @@ class AccountJobs:
         if job.status == jobs.FAILED:
             code = known_code(job.error_code)  # a worker of an older release may have written any
             return JobState(job.status, error=sentence_of(code, job.error_advice), error_code=code)
-        if job.result_key is None or job.generation_ms is None:
+        if job.result_key is None:
             raise TryOnError("job_not_found")
+        return JobState(job.status, picture=await self.picture(job), generation_ms=job.generation_ms or 0)
+
+    async def completed(self, job_id: str) -> Job:
+        """A job that has a picture.
+
+        Raises:
+            TryOnError: ``job_not_found`` as in `state`; ``job_not_completed`` or ``job_without_picture``.
+        """
+        job = await self._find(job_id)
+        if job.status == jobs.PROCESSING:
+            raise TryOnError("job_not_completed")
+        if job.status == jobs.FAILED:
+            raise TryOnError("job_without_picture")
+        if job.result_key is None:
+            raise TryOnError("job_not_found")
+        return job
+
+    async def picture(self, job: Job) -> bytes:
+        """The JPEG of a completed job.
+
+        Raises:
+            TryOnError: ``job_not_found``: it was deleted.
+            ObjectStoreUnavailableError: It cannot be read just now.
+        """
         try:
-            picture = await self._parts.store.get(job.result_key)
+            return await self._parts.store.get(job.result_key or "")
         except ObjectMissingError:
             raise TryOnError("job_not_found") from None
-        return JobState(job.status, picture=picture, generation_ms=job.generation_ms)
 
     async def delete(self, job_id: str) -> None:
         """Delete what is stored of a job; one in progress is cancelled and not billed. Polls are 404 from then on.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -80,7 +81,50 @@ class GarmentFields(GarmentHints, WhichGarment):
     """One garment: a product, or a picture with its category."""
 
 
-class SingleRequest(GarmentFields):
+METADATA_RULE = (
+    "at most 16 names of 1 to 40 letters, digits, dots, dashes and underscores, each with a text of up to 500"
+)
+
+LONGEST_METADATA = 500
+
+METADATA_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+
+
+def _small(metadata: dict[str, str]) -> dict[str, str]:
+    good = all(
+        METADATA_NAME.fullmatch(name) and len(text) <= LONGEST_METADATA and "\0" not in text
+        for name, text in metadata.items()
+    )
+    if len(metadata) > 16 or not good:
+        raise PydanticCustomError("metadata", f"must be {METADATA_RULE} characters")
+    return metadata
+
+
+Metadata = Annotated[
+    dict[str, str],
+    AfterValidator(_small),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "maxProperties": 16,
+            "propertyNames": {"pattern": f"^{METADATA_NAME.pattern}$"},
+            "additionalProperties": {"type": "string", "maxLength": LONGEST_METADATA, "pattern": "^[^\\u0000]*$"},
+        }
+    ),
+]
+
+
+class CallersOwn(WireModel):
+    """What the service keeps with a job for its caller, and does not read."""
+
+    metadata: Metadata | None = Field(
+        None,
+        description=f"What you want to find the job by, such as your order's number: {METADATA_RULE} characters. "
+        "Lists show it; it is erased with the job.",
+    )
+
+
+class SingleRequest(GarmentFields, CallersOwn):
     """Body of ``POST /api/v1/tryon``."""
 
     customer_photo_base64: InlinePicture = Field(description=PHOTO)
@@ -91,7 +135,7 @@ class SingleRequest(GarmentFields):
         return [("", self)]
 
 
-class ComboRequest(WireModel):
+class ComboRequest(CallersOwn):
     """Body of ``POST /api/v1/tryon/combo``."""
 
     customer_photo_base64: InlinePicture = Field(description=PHOTO)
@@ -105,6 +149,16 @@ class ComboRequest(WireModel):
     def items(self) -> list[tuple[str, GarmentFields]]:
         """Every garment with what its fields are called in error messages."""
         return [(f"garments[{index}].", garment) for index, garment in enumerate(self.garments)]
+
+
+SHORTEST_LINK, USUAL_LINK, LONGEST_LINK = 60, 900, 3600
+"""Seconds that a link to a picture works."""
+
+
+class LinkRequest(WireModel):
+    """Body of ``POST /api/v1/tryon/{jobId}/picture/link``, which may be left out."""
+
+    seconds: int = Field(USUAL_LINK, ge=SHORTEST_LINK, le=LONGEST_LINK, description="For how long it works.")
 
 
 class Accepted(Answer):

@@ -36,7 +36,7 @@ KeyScope: TypeAlias = Literal["tryons", "products", "reading"]
 SCOPES: dict[KeyScope, str] = {
     "tryons": "Start, poll and delete try-ons",
     "products": "Register, change, archive and list products",
-    "reading": "Read usage",
+    "reading": "List jobs, read usage",
 }
 """What a key may be used for, as its owner reads it. A route names its own in its `RoutePolicy`."""
 

@@ -7,12 +7,12 @@ leave out jobs of test keys: nothing is drawn for them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, String, and_, cast, func, select, tuple_
 from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED, FAILED, IS_OPEN, PROCESSING
@@ -119,12 +119,17 @@ def first_steps(session: Session, *, account_id: uuid.UUID) -> FirstSteps:
     return FirstSteps(*(bool(each) for each in rows.one()))
 
 
+MOST_SEARCHED = 10_000
+"""Jobs that one page looks through for what no index finds. 30 ms on either database, TODO."""
+
+
 @dataclass(frozen=True)
 class JobFilter:
     """Which jobs are wanted; ``None`` asks for nothing.
 
     They were accepted ``since`` then or later, and before ``until``; ``test`` asks for those that cost nothing, or for
-    those that cost something.
+    those that cost something; ``product`` is the public id of a registered garment that they used, and ``metadata``
+    what their callers gave them, or a part of it.
     """
 
     status: str | None = None
@@ -133,22 +138,51 @@ class JobFilter:
     since: datetime | None = None
     until: datetime | None = None
     test: bool | None = None
+    product: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
-    def conditions(self) -> list[ColumnElement[bool]]:
-        """The same for the database."""
+    def indexed(self) -> list[ColumnElement[bool]]:
+        """What an index finds, for the database."""
         asked: list[ColumnElement[bool] | None] = [
             None if self.status is None else Job.status == self.status,
-            None if self.kind is None else Job.kind == self.kind,
             # That such a job failed leads to the index of failed ones.
             None if self.error_code is None else and_(Job.status == FAILED, Job.error_code == self.error_code),
             None if self.since is None else Job.created_at >= self.since,
             None if self.until is None else Job.created_at < self.until,
+        ]
+        return [condition for condition in asked if condition is not None]
+
+    def searched(self) -> list[ColumnElement[bool]]:
+        """What rows have to be looked into for."""
+        used = None if self.product is None else f'"id": "{self.product}"'  # as `json` writes it
+        asked: list[ColumnElement[bool] | None] = [
+            None if self.kind is None else Job.kind == self.kind,
             None if self.test is None else Job.allowance_id.is_(None) == self.test,
+            None if used is None else cast(Job.products, String).contains(used, autoescape=True),
+            *(Job.caller_metadata[name].as_string() == value for name, value in self.metadata.items()),
         ]
         return [condition for condition in asked if condition is not None]
 
 
 ALL_JOBS = JobFilter()
+
+SHOWN_DIGITS = 8
+"""Of a job's id, on pages and in letters; fewer would lead through many accounts' rows."""
+
+
+@dataclass(frozen=True)
+class UsedProduct:
+    """A registered garment of a job: which of its garments, in which revision.
+
+    Attributes:
+        id: The public one.
+        name: As it is now; none for a product that is not there any more.
+    """
+
+    index: int
+    id: str
+    revision: int
+    name: str | None
 
 
 @dataclass(frozen=True)
@@ -157,8 +191,8 @@ class ListedJob:
 
     Attributes:
         test: Whether it cost nothing whatever became of it.
-        products: Public ids of the registered garments it used, and their names as they are now; none for a product
-            that is not there any more.
+        products: The registered garments it used.
+        metadata: What its caller gave it.
     """
 
     id: uuid.UUID
@@ -168,8 +202,14 @@ class ListedJob:
     engine: str | None
     generation_ms: int | None
     error_code: str | None
+    error_advice: str | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    erased_at: datetime | None
+    result_key: str | None
     test: bool
-    products: Sequence[tuple[str, str | None]]
+    metadata: dict[str, str] | None
+    products: Sequence[UsedProduct]
 
 
 @dataclass(frozen=True)
@@ -204,22 +244,66 @@ class JobRecord:
         return self.job.allowance_id is None
 
 
+@dataclass(frozen=True)
+class JobPage:
+    """Some lines of the list, and where the next page begins; none after the last one."""
+
+    jobs: Sequence[ListedJob]
+    next: Place | None
+
+
+_LISTED = (
+    *(Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code, Job.error_advice),
+    *(Job.finished_at, Job.expires_at, Job.erased_at, Job.result_key),
+    Job.allowance_id.is_(None).label("test"),
+    Job.caller_metadata.label("metadata"),
+    Job.products,
+)
+_NEWEST_FIRST = (Job.created_at.desc(), Job.id.desc())
+
+
 def list_jobs(
     session: Session, *, account_id: uuid.UUID, limit: int, wanted: JobFilter = ALL_JOBS, before: Place | None = None
-) -> list[ListedJob]:
-    """An account's jobs, newest first, from the one after ``before``."""
-    test = Job.allowance_id.is_(None).label("test")
-    listed = (Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code, test)
-    query = select(*listed, Job.products).where(
-        Job.account_id == account_id, *wanted.conditions(), *beyond(before, Job.created_at, Job.id, newer=False)
-    )
-    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).mappings().all()
-    names = product_names(session, account_id=account_id, public_ids=_products_of(row["products"] for row in rows))
+) -> JobPage:
+    """A page of an account's jobs, newest first, from the one after ``before``.
 
-    def used(products: Sequence[dict[str, Any]] | None) -> list[tuple[str, str | None]]:
-        return [(product["id"], names.get(product["id"])) for product in products or ()]
+    Where no index leads to what is wanted, a page looks through `MOST_SEARCHED` jobs and no further: it may hold fewer
+    than ``limit``, or none, with more to come.
+    """
+    conditions = [Job.account_id == account_id, *wanted.indexed(), *beyond(before, Job.created_at, Job.id, newer=False)]
+    end: Place | None = None
+    searched = wanted.searched()
+    if searched:
+        last = select(Job.created_at, Job.id).where(*conditions).order_by(*_NEWEST_FIRST).offset(MOST_SEARCHED - 1)
+        found = session.execute(last.limit(1)).one_or_none()
+        end = None if found is None else (found.created_at, found.id)
+    if end is not None:
+        conditions.append(tuple_(Job.created_at, Job.id) >= end)
+    query = select(*_LISTED).where(*conditions, *searched).order_by(*_NEWEST_FIRST).limit(limit + 1)
+    rows = session.execute(query).mappings().all()
+    shown = rows[:limit]
+    names = product_names(session, account_id=account_id, public_ids=_products_of(row["products"] for row in shown))
 
-    return [ListedJob(**{**row, "products": used(row["products"])}) for row in rows]
+    def used(products: Sequence[dict[str, Any]] | None) -> list[UsedProduct]:
+        return [UsedProduct(**each, name=names.get(each["id"])) for each in products or ()]
+
+    jobs = [ListedJob(**{**row, "products": used(row["products"])}) for row in shown]
+    return JobPage(jobs, (jobs[-1].created_at, jobs[-1].id) if len(rows) > limit else end)
+
+
+def with_prefix(session: Session, *, account_id: uuid.UUID, prefix: str, limit: int) -> Sequence[uuid.UUID]:
+    """The account's jobs whose id begins with these hexadecimal digits, dashes or not; at most ``limit``.
+
+    Raises:
+        ValueError: It is no beginning of an id, or shorter than what pages show of one.
+    """
+    digits = prefix.replace("-", "")
+    if len(digits) < SHOWN_DIGITS:
+        raise ValueError(f"at least {SHOWN_DIGITS} digits are needed")
+    first, last = uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+    return session.scalars(
+        select(Job.id).where(Job.account_id == account_id, Job.id >= first, Job.id <= last).limit(limit)
+    ).all()
 
 
 def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:

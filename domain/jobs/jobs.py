@@ -59,6 +59,7 @@ class NewJob:
         test: Whether a test key asked for it: it costs nothing.
         workflow_input: What the workflow will be started with, as JSON.
         products: Registered garments it uses: index, id and revision of each.
+        metadata: What its caller wants to find it by.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
         relayed: Whether the relay starts its workflow if nobody else has; otherwise the process that accepts it will.
         publishable: Whether the key is publishable, and so has a daily cap of its own.
@@ -72,6 +73,7 @@ class NewJob:
     deadline: timedelta
     test: bool = False
     products: list[dict[str, Any]] = field(default_factory=list)
+    metadata: Mapping[str, str] = field(default_factory=dict)
     claim: Claim | None = None
     relayed: bool = True
     publishable: bool = False
@@ -106,6 +108,7 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
         status=PROCESSING,
         workflow_input=new.workflow_input,
         products=new.products or None,
+        caller_metadata=dict(new.metadata) or None,
         created_at=now,
         deadline_at=now + new.deadline,
         started_at=None if new.relayed else now,
@@ -216,11 +219,13 @@ def complete_job(
     engine: str,
     report: dict[str, Any],
     keep: timedelta,
+    longest: timedelta | None = None,
     now: datetime,
 ) -> bool:
     """End an open job with a picture, and settle its reservation.
 
-    The picture may be fetched for as long as ``keep`` says; shorter if its account wants it so.
+    The picture may be fetched for as long as ``keep`` says, or as long as its account wants it, up to ``longest``: that
+    is ``keep`` too where nothing is said.
 
     Returns:
         Whether this call ended it.
@@ -228,7 +233,7 @@ def complete_job(
     job = get_job(session, job_id=job_id)
     spent = min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS)
     drawn = {"generation_ms": spent, "result_key": result_key, "engine": engine, "report": report}
-    return _end_job(session, job, COMPLETED, keep=keep, now=now, **drawn)
+    return _end_job(session, job, COMPLETED, keep=keep, longest=longest or keep, now=now, **drawn)
 
 
 def fail_job(
@@ -249,12 +254,15 @@ def fail_job(
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    return _end_job(session, job, FAILED, keep=keep, now=now, error_code=error_code, error_advice=error_advice)
+    why = {"error_code": error_code, "error_advice": error_advice}
+    return _end_job(session, job, FAILED, keep=keep, longest=keep, now=now, **why)
 
 
-def _end_job(session: Session, job: Job, status: str, *, keep: timedelta, now: datetime, **values: Any) -> bool:
+def _end_job(
+    session: Session, job: Job, status: str, *, keep: timedelta, longest: timedelta, now: datetime, **values: Any
+) -> bool:
     wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
-    kept_for = keep if wanted is None else min(keep, timedelta(seconds=wanted))
+    kept_for = keep if wanted is None else min(longest, timedelta(seconds=wanted))
     ended = session.execute(
         update(Job)
         .where(Job.id == job.id, IS_OPEN)
@@ -291,7 +299,7 @@ def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
     session.execute(
         update(Job)
         .where(Job.id == job_id)
-        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
+        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, caller_metadata=None, report=None)
     )
 
 

@@ -51,7 +51,7 @@ async def test_a_blocked_account_is_403_polls_too(api: Api) -> None:
         ("GET", "/api/v1/nothing", 404),
         ("GET", "/api/v2/tryon/x", 404),
         ("POST", "/api/v1/tryon/x/y", 404),
-        ("GET", "/api/v1/tryon", 405),
+        ("PUT", "/api/v1/tryon/combo", 405),
         ("PUT", "/api/v1/tryon", 405),
         ("PATCH", "/api/v1/tryon/combo", 405),
         ("GET", "/api/v1/tryon/combo", 405),

@@ -22,9 +22,9 @@ GARMENT = (
     "viewAngle"
 )
 CONTRACT_FIELDS = {
-    "TryOnByProduct": f"customerPhotoBase64 {GARMENT}",
-    "TryOnByPicture": f"customerPhotoBase64 {GARMENT}",
-    "ComboRequest": "customerPhotoBase64 garments",
+    "TryOnByProduct": f"customerPhotoBase64 metadata {GARMENT}",
+    "TryOnByPicture": f"customerPhotoBase64 metadata {GARMENT}",
+    "ComboRequest": "customerPhotoBase64 garments metadata",
     "GarmentByProduct": GARMENT,
     "GarmentByPicture": GARMENT,
     "Accepted": "jobId status",

@@ -213,7 +213,12 @@ async def test_a_page_can_do_nothing_but_start_and_poll(api: Api, shop: Page) ->
                 assert answer.headers["Access-Control-Allow-Origin"] == SHOP
             else:
                 open_to_pages.add((method, path))
-    assert open_to_pages == {("POST", TRYON), ("POST", COMBO), ("GET", TRYON + "/{jobId}")}
+    assert open_to_pages == {
+        ("POST", TRYON),
+        ("POST", COMBO),
+        ("GET", TRYON + "/{jobId}"),
+        ("GET", TRYON + "/{jobId}/picture"),
+    }
 
 
 URL = "https://thief.example/shirt.jpg"

@@ -198,6 +198,27 @@ async def test_a_deleted_job_is_gone(client: AsyncTryOnClient, jpeg: bytes) -> N
     assert caught.value.request_id
 
 
+async def test_jobs_are_found_and_their_pictures_seen(api: Api, client: AsyncTryOnClient, jpeg: bytes) -> None:
+    began = datetime.now(UTC)
+    orders = [{"orderId": str(number)} for number in range(3)]
+    ids = [(await client.start(jpeg, jpeg, category="upper_body", metadata=order)).job_id for order in orders]
+    await api.complete(ids[1], jpeg)
+    assert [job.job_id async for job in client.jobs(page_size=2)] == ids[::-1]
+    [found] = [job async for job in client.jobs(metadata=orders[1], status="completed", created_after=began)]
+    assert (found.job_id, found.metadata, found.mode, found.error) == (ids[1], orders[1], "live", None)
+    assert found.picture_expires_at is not None
+    assert [job async for job in client.jobs(created_before=began)] == []
+    assert await client.picture(ids[1]) == jpeg
+    assert (await client.picture(ids[1], "png", size=100)).startswith(b"\x89PNG")
+    link = await client.picture_link(ids[1], 60)
+    assert link.expires_at - began < timedelta(seconds=70)
+    assert ids[1] in link.url
+    with pytest.raises(Conflict):
+        await client.picture(ids[0])
+    with pytest.raises(ValueError, match="jpeg, png, webp"):
+        await client.picture(ids[1], "gif")  # type: ignore[arg-type]  # that is the point
+
+
 async def test_usage_counts_what_was_started(client: AsyncTryOnClient, jpeg: bytes) -> None:
     await client.start(jpeg, jpeg, category="upper_body")
     usage = await client.usage()

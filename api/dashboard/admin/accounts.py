@@ -111,7 +111,7 @@ def _facts(session: Session, plans: PlanBook, account_id: uuid.UUID) -> dict[str
         "standing": standing_of(account),
         "login": login_of(session, account_id=account_id),
         "usage": usage,
-        "jobs": list_jobs(session, account_id=account_id, limit=NEWEST),
+        "jobs": list_jobs(session, account_id=account_id, limit=NEWEST).jobs,
         "orders": payments.page_of_account(session, account_id=account_id, limit=NEWEST),
         "entries": lines_of(session, audit.page(session, account_id=account_id, limit=NEWEST)),
     }

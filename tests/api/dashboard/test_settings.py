@@ -77,10 +77,11 @@ async def test_times_that_are_not_to_be_had_are_refused(api: Api, browser: Brows
 
 
 def test_what_is_offered_is_what_the_service_allows() -> None:
-    assert ttl_choices(3600, None) == [60, 300, 900, 1800]
-    assert ttl_choices(3600, 420) == [60, 300, 420, 900, 1800]
-    assert ttl_choices(600, 7200) == [60, 300, 600]
-    assert ttl_choices(30, None) == []
+    assert ttl_choices(3600, 3600, None) == [60, 300, 900, 1800]
+    assert ttl_choices(3600, 3600, 420) == [60, 300, 420, 900, 1800]
+    assert ttl_choices(600, 600, 7200) == [60, 300, 600]
+    assert ttl_choices(30, 30, None) == []
+    assert ttl_choices(3600, 30 * 24 * 3600, None)[-2:] == [7 * 24 * 3600, 30 * 24 * 3600]
 
 
 async def test_a_new_address_is_asked_to_confirm_and_the_old_one_is_told(api: Api, owner: Browser) -> None:

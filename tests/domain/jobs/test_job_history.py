@@ -51,7 +51,7 @@ async def listed(database: Database, caller: Caller, **asked: Any) -> list[uuid.
     found = await database.read(
         job_history.list_jobs, account_id=caller.account_id, limit=50, wanted=JobFilter(**asked)
     )
-    return [job.id for job in found]
+    return [job.id for job in found.jobs]
 
 
 async def test_pages_follow_one_another_without_gap_or_repetition(database: Database, caller: Caller) -> None:
@@ -64,9 +64,10 @@ async def test_pages_follow_one_another_without_gap_or_repetition(database: Data
             found = job_history.list_jobs(
                 session, account_id=caller.account_id, limit=2, before=seen[-1] if seen else None
             )
-            if not found:
+            seen += [(job.created_at, job.id) for job in found.jobs]
+            if found.next is None:
                 break
-            seen += [(job.created_at, job.id) for job in found]
+            assert found.next == seen[-1]
     assert {job_id for _, job_id in seen} == ids
     assert len(seen) == 5
     assert [moment for moment, _ in seen] == sorted(moments, reverse=True)
@@ -100,6 +101,47 @@ async def test_every_filter_leaves_out_the_others(database: Database, caller: Ca
     assert codes == ["person_not_found", "timed_out"]
 
 
+async def test_jobs_are_found_by_what_their_callers_know(
+    database: Database, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shirt = await registered(database, caller.account_id, "Linen shirt")
+    orders = [{"orderId": str(number), "shop": "o'brien"} for number in range(6)]
+    ids = [
+        await accepted(database, caller, at=NOW + number * HOUR, metadata=order) for number, order in enumerate(orders)
+    ]
+    worn = await accepted(
+        database, caller, at=NOW + 9 * HOUR, products=[{"index": 0, "id": shirt, "revision": 1}], metadata=orders[3]
+    )
+    assert await listed(database, caller, metadata={"orderId": "3"}) == [worn, ids[3]]
+    assert await listed(database, caller, metadata={"orderId": "3"}, product=shirt) == [worn]
+    assert await listed(database, caller, metadata={"shop": "o'brien", "orderId": "5"}) == [ids[5]]
+    assert await listed(database, caller, metadata={"orderid": "3"}) == []
+    monkeypatch.setattr(job_history, "MOST_SEARCHED", 3)
+    pages, before = [], None
+    while True:
+        wanted = JobFilter(metadata={"orderId": "0"})
+        with database.reading() as session:
+            page = job_history.list_jobs(session, account_id=caller.account_id, limit=5, wanted=wanted, before=before)
+        pages.append([job.id for job in page.jobs])
+        if (before := page.next) is None:
+            break
+    assert pages == [[], [], [ids[0]]]
+
+
+async def test_the_beginning_of_an_id_leads_to_the_job(
+    database: Database, digester: KeyDigester, caller: Caller
+) -> None:
+    job_id, stranger = await accepted(database, caller), await create_caller(database, digester, now=NOW)
+    with database.reading() as session:
+        for beginning in (str(job_id), str(job_id)[:8], str(job_id)[:14]):
+            found = job_history.with_prefix(session, account_id=caller.account_id, prefix=beginning, limit=2)
+            assert found == [job_id]
+        assert job_history.with_prefix(session, account_id=stranger.account_id, prefix=job_id.hex, limit=2) == []
+        for text in ("nonsense", f"{job_id}0", str(job_id)[:7]):
+            with pytest.raises(ValueError, match=r"badly formed|invalid literal|at least"):
+                job_history.with_prefix(session, account_id=caller.account_id, prefix=text, limit=2)
+
+
 async def test_products_go_by_the_name_they_have_now(database: Database, digester: KeyDigester, caller: Caller) -> None:
     stranger = await create_caller(database, digester, now=NOW)
     shirt, theirs = (
@@ -109,9 +151,13 @@ async def test_products_go_by_the_name_they_have_now(database: Database, digeste
     used = [{"index": index, "id": each, "revision": 2} for index, each in enumerate((shirt, theirs, "test_slow"))]
     job_id = await accepted(database, caller, products=used)
     with database.reading() as session:
-        (job,) = job_history.list_jobs(session, account_id=caller.account_id, limit=5)
+        (job,) = job_history.list_jobs(session, account_id=caller.account_id, limit=5).jobs
         record = job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
-    assert job.products == [(shirt, "Linen shirt"), (theirs, None), ("test_slow", None)]
+    assert [(each.id, each.name) for each in job.products] == [
+        (shirt, "Linen shirt"),
+        (theirs, None),
+        ("test_slow", None),
+    ]
     assert record
     assert record.product_names == {shirt: "Linen shirt"}
 

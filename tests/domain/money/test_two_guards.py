@@ -38,7 +38,9 @@ async def job_id(own_database: Database, digester: KeyDigester) -> uuid.UUID:
 def no_compare_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ends a job ends it, whatever it was."""
 
-    def end(session: Session, job: Job, status: str, *, keep: timedelta, now: datetime, **values: object) -> bool:
+    def end(
+        session: Session, job: Job, status: str, *, keep: timedelta, longest: timedelta, now: datetime, **values: object
+    ) -> bool:
         ended = {"status": status, "finished_at": now, "expires_at": now + keep, **values}
         session.execute(update(Job).where(Job.id == job.id).values(ended))
         (quota.settle if status == jobs.COMPLETED else quota.release)(session, job, now=now)
