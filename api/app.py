@@ -26,13 +26,14 @@ from api.parts import ApiParts, open_parts
 from api.products import router as products
 from api.request_context import RequestContext
 from api.routes import PAGES, RouteTable, call_of, is_page
+from api.tryon import checking
 from api.tryon import router as tryon
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-ROUTERS = (health.router, tryon.router, products.router, usage.router, stripe_webhook.router, pages)
+ROUTERS = (health.router, tryon.router, checking.router, products.router, usage.router, stripe_webhook.router, pages)
 
 PAGE_DECODERS = 2
 """One for an account that fills its share, and one for the others."""

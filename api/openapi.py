@@ -159,6 +159,33 @@ UPDATE_PRODUCTS: dict[str, Any] = {
 
 ACCEPTED: dict[str, Any] = {"accepted": {"jobId": JOB_ID, "status": "processing"}}
 
+VERDICTS: dict[str, Any] = {
+    "nothing to change": {
+        "ok": True,
+        "photo": {"ok": True, "findings": []},
+        "garments": [{"ok": True, "findings": []}],
+    },
+    "another photo is needed": {
+        "ok": False,
+        "photo": {
+            "ok": False,
+            "findings": [
+                {
+                    "code": "pose_not_usable",
+                    "severity": "problem",
+                    "message": "The pose in the photo cannot be used. Show yourself from head to hips.",
+                },
+                {
+                    "code": "photo_dark",
+                    "severity": "advice",
+                    "message": "The photo is dark. Take it by daylight, or with the light in front of the person.",
+                },
+            ],
+        },
+        "garments": [{"ok": True, "findings": []}],
+    },
+}
+
 POLLS: dict[str, Any] = {
     "processing": {"status": "processing"},
     "completed": {
@@ -210,24 +237,24 @@ USAGE: dict[str, Any] = {
 
 
 def read_by_hand(
-    model: type[BaseModel] | None = None,
-    *,
+    *models: type[BaseModel],
     examples: dict[str, Any] | None = None,
     headers: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """The ``openapi_extra`` of a route.
 
     Args:
-        model: Of its JSON body, if it has one; the document has to know it, see `BODY_MODELS`.
+        models: Of its JSON body, if it has one, which is any of them; the document has to know them, see `BODY_MODELS`.
         examples: Bodies, by what they show.
         headers: Parameters.
     """
     extra: dict[str, Any] = {}
     if headers:
         extra["parameters"] = list(headers)
-    if model is not None:
+    if models:
+        schemas = [{"$ref": _ref("schemas", model.__name__)} for model in models]
         content = {
-            "schema": {"$ref": _ref("schemas", model.__name__)},
+            "schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas},
             "examples": {name: {"value": value} for name, value in (examples or {}).items()},
         }
         extra["requestBody"] = {"required": True, "content": {"application/json": content}}
