@@ -373,14 +373,18 @@ of a condition on the fields of one object."""
 
 DESCRIPTION = """\
 A customer photo and one to four garment pictures in, a picture of that person wearing them out. \
-Every POST starts a job and answers at once; poll the job until it is completed or failed.
+A POST starts a job and answers at once; poll the job until it is completed or failed. A check says beforehand whether \
+the pictures can be used.
 
 Every 4xx and 5xx answer has the body `{"error": "…"}` and the header `X-Error-Code`. Any operation answers 405 to a \
 method that its address does not take, and an address that is not listed here answers 404.
 """
 
 TAGS = [
-    {"name": "try-on", "description": "Jobs: starting them, polling for their pictures, and erasing them."},
+    {
+        "name": "try-on",
+        "description": "Jobs: checking pictures first, starting them, polling for their pictures, and erasing them.",
+    },
     {"name": "products", "description": "The account's catalogue of garments, for use by `productId`."},
     {"name": "usage", "description": "How much of its volume the account has used."},
     {"name": "health", "description": "For load balancers and process managers; no key is needed."},
