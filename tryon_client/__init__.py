@@ -3,7 +3,7 @@
 It knows the service's API and nothing of its code, and needs httpx alone.
 """
 
-from tryon_client.answers import Job, JobStatus, Product, Result, Usage
+from tryon_client.answers import Finding, Job, JobStatus, PictureVerdict, Product, Result, Usage, Verdict
 from tryon_client.calls import Category, Garment
 from tryon_client.clients import AsyncTryOnClient, TryOnClient
 from tryon_client.errors import (
@@ -33,6 +33,7 @@ __all__ = [
     "Conflict",
     "ConnectionFailed",
     "DailyCapReached",
+    "Finding",
     "Garment",
     "IdempotencyConflict",
     "InvalidRequest",
@@ -41,6 +42,7 @@ __all__ = [
     "JobStatus",
     "NotFound",
     "PaymentRequired",
+    "PictureVerdict",
     "Product",
     "RateLimited",
     "Result",
@@ -50,5 +52,6 @@ __all__ = [
     "TryOnError",
     "UnexpectedAnswer",
     "Usage",
+    "Verdict",
     "WaitTimeout",
 ]

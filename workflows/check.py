@@ -47,7 +47,8 @@ class CheckWorkflow:
 
     async def _findings(self, check: CheckInput) -> Findings:
         if check.rehearsal is not None:
-            await workflow.sleep(check.rehearsal.delay_seconds)
+            if check.rehearsal.delay_seconds:
+                await workflow.sleep(check.rehearsal.delay_seconds)
             return Findings(findings=check.rehearsal.findings)
         got = await asyncio.gather(*(self._fetch(check, garment) for garment in check.garments))
         garments = [each for each in got if isinstance(each, FetchedGarment)]

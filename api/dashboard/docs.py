@@ -197,6 +197,7 @@ TEXTS = {
     "api": "API reference",
     "errors": "Errors",
     "test-keys": "Test keys",
+    "photos": "Photos that work",
     "garments": "Garments",
     "products": "Products",
     "watermark": "Watermark",
