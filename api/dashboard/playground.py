@@ -47,8 +47,8 @@ RUNS = RatePolicy("playground", requests=20, window_seconds=300)
 
 WORDS_OF_CHECKS = {
     (True, False): "The pictures can be used.",
-    (True, True): "The pictures can be used. The notes beside them say what would be better.",
-    (False, True): "These pictures cannot be used. The notes beside them say what to change.",
+    (True, True): "The pictures can be used. The notes under them say what would be better.",
+    (False, True): "These pictures cannot be used. The notes under them say what to change.",
 }
 """By whether they are ok, and whether there is anything to say about one of them."""
 
