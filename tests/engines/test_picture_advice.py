@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -45,3 +46,8 @@ def test_a_small_picture_of_a_garment_is_told() -> None:
 def test_every_piece_of_advice_fits_into_a_finding() -> None:
     for code, sentence in SENTENCES.items():
         assert Finding(code=code, severity="advice", advice=sentence).advice == sentence
+
+
+def test_the_page_names_every_piece_of_advice() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "photos.md").read_text()
+    assert all(f"`{code}`" in page for code in SENTENCES)
