@@ -16,7 +16,7 @@ from temporalio import activity
 from domain.errors import known_code
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
-from domain.object_keys import job_prefix, result_key
+from domain.object_keys import check_prefix, job_prefix, result_key
 from domain.tables import Job
 from runtime.database import Database
 from runtime.metric_catalogue import LEDGER, LEDGER_CHECKED
@@ -24,6 +24,7 @@ from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import (
+    CleanUpCheckInput,
     CleanUpInput,
     LedgerCheckInput,
     LedgerCheckReport,
@@ -84,6 +85,12 @@ class BookkeepingActivities:
         if outcome.status == jobs.FAILED:
             deleted += await self.store.delete_prefix(result_key(request.job_id))
         return SweepReport(deleted=deleted)
+
+    @activity.defn(name=steps.CLEAN_UP_CHECK.name)
+    async def clean_up_check(self, request: CleanUpCheckInput) -> SweepReport:
+        """Delete everything that a check has stored."""
+        prefix = check_prefix(request.account_id, request.check_id)
+        return SweepReport(deleted=await self.store.delete_prefix(prefix))
 
     @activity.defn(name=steps.CHECK_LEDGER.name)
     async def check_ledger(self, _request: LedgerCheckInput) -> LedgerCheckReport:

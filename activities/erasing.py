@@ -62,7 +62,7 @@ class ErasingActivities:
 
     @activity.defn(name=steps.DELETE_ACCOUNT_OBJECTS.name)
     async def delete_account_objects(self, request: ErasedAccount) -> ErasureReport:
-        """Delete results, inputs, pictures of products, logos and backfills.
+        """Delete results, inputs, pictures of products and checks, logos and backfills.
 
         Only what rows and the account's own folders tell of is asked for, however much others have stored.
         """
@@ -75,6 +75,7 @@ class ErasingActivities:
                 *await self._backfill_folders(request.account_id),
                 keys.catalogue_prefix(request.account_id),
                 keys.imports_prefix(request.account_id),
+                keys.checks_prefix(request.account_id),
                 keys.account_prefix(request.account_id),
             ):
                 deleted += await self.store.delete_prefix(prefix)

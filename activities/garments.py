@@ -70,7 +70,8 @@ class GarmentActivities:
             if stored is not None and keys.is_product_picture(stored.key):
                 return stored  # normalised when it was registered
             png = await self._png(stored, url)
-            key = keys.work_key(request.job_id, f"garment-{garment.index}-{which}.png")
+            name = f"garment-{garment.index}-{which}.png"
+            key = keys.work_key(request.job_id, name) if request.folder is None else f"{request.folder}{name}"
             return None if png is None else await put_object(self.store, key, png, "image/png")
 
         with expected_failures():

@@ -1,4 +1,4 @@
-"""``segment_person`` and ``render``: the steps that need the engine's device."""
+"""``segment_person``, ``render`` and ``examine``: the steps that need the engine's device."""
 
 from __future__ import annotations
 
@@ -17,20 +17,26 @@ from temporalio import activity
 from activities.device import Device, device_span, heartbeats
 from activities.failures import expected_failures, failure, saying_which
 from activities.objects import get_object, holder, put_object
+from domain.errors import known_code
 from domain.object_keys import work_key
+from engines.advice import SENTENCES, advice_on_garment, advice_on_photo
 from engines.base import (
     Category,
     DeviceBroken,
     DeviceOutOfMemory,
     Engine,
+    EngineError,
     Garment,
     Hints,
+    OnStep,
     PersonMap,
     PersonSegmenter,
     Picture,
     RenderRequest,
     RenderResult,
+    ShouldStop,
 )
+from engines.errors import noted_in
 from engines.hint_sense import dressing_order
 from engines.kind_folding import fold_kind
 from engines.routes import RoutedEngines
@@ -50,7 +56,10 @@ from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import (
+    ExamineInput,
     FetchedGarment,
+    Finding,
+    Findings,
     GarmentHints,
     ObjectRef,
     RenderedPicture,
@@ -170,6 +179,38 @@ class InferenceActivities:
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(engine, result))
+
+    @activity.defn(name=steps.EXAMINE.name)
+    async def examine(self, request: ExamineInput) -> Findings:
+        """Say what keeps the engine from drawing a picture, and what would make a better one. Nothing is stored."""
+        with expected_failures():
+            async with heartbeats():
+                photo, garments = await asyncio.gather(
+                    self._photo(request.person),
+                    asyncio.gather(*(self._garment(garment) for garment in request.garments)),
+                )
+            engine = self.engines.engine_for(garments)
+
+            def look(on_step: OnStep, should_stop: ShouldStop) -> list[Finding]:
+                refusals, person_map = list[EngineError](), None
+                with noted_in(refusals):
+                    person_map = self.segmenter.segment(photo, on_step, should_stop)
+                refusals += engine.examine(photo, person_map, dressing_order(garments), on_step, should_stop)
+                place = {id(each): fetched.index for each, fetched in zip(garments, request.garments, strict=True)}
+                problems = [
+                    Finding(code=known_code(each.code), garment=place.get(id(each.garment)), advice=each.advice or None)
+                    for each in refusals
+                ]
+                advice: dict[int | None, list[str]] = {None: advice_on_photo(photo, person_map)}
+                advice |= {place[id(each)]: advice_on_garment(each.picture) for each in garments}
+                return problems + [
+                    Finding(code=code, severity="advice", garment=where, advice=SENTENCES[code])
+                    for where, codes in advice.items()
+                    for code in codes
+                ]
+
+            with device_span(self.tracer, "examine", engine.info.name) as watch:
+                return Findings(findings=await self.device.run(watch.over(look), urgent=False))
 
     async def _drawn(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render, and another one after the device's memory was emptied."""

@@ -24,7 +24,7 @@ from domain import object_keys as keys
 from domain.access import idempotency, rates
 from domain.authentication import email_tokens, sessions, throttles
 from domain.jobs import backfills, jobs
-from domain.object_keys import BACKFILLS, IMPORTS, JOBS, RESULTS, USES, folder_of, job_of_key
+from domain.object_keys import BACKFILLS, CHECKS, IMPORTS, JOBS, RESULTS, USES, folder_of, job_of_key
 from runtime.database import Database
 from runtime.metric_catalogue import EXPIRED
 from runtime.metrics import activity_meter
@@ -52,7 +52,8 @@ def forget_sign_ins(session: Session, *, now: datetime, limit: int) -> int:
 
 
 ORPHAN_AGE = timedelta(hours=1)
-"""Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""
+"""Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance. Those of checks,
+which have no row, as long."""
 
 KEEP_IMPORTS = timedelta(days=7)  # how long an owner can read what became of a file of products
 
@@ -88,6 +89,7 @@ class PurgingActivities:
             self._of_jobs(RESULTS, _is_unwanted_result),
             self._backfills(),
             self._imports(),
+            self._checks(),
         ]
         async with heartbeats():
             first = True
@@ -174,6 +176,12 @@ class PurgingActivities:
                 for import_id in sorted({folder_of(each.key, 2) for each in page if each.written_at <= old}):
                     yield SweepReport(deleted=await self.store.delete_prefix(keys.import_prefix(account_id, import_id)))
                 yield SweepReport()
+
+    async def _checks(self) -> AsyncIterator[SweepReport]:
+        """Pictures of checks that are over: their runs end within minutes."""
+        async for page in self._pages(CHECKS):
+            old = datetime.now(UTC) - ORPHAN_AGE
+            yield await self._deleted(each.key for each in page if each.written_at <= old)
 
     async def _pages(self, prefix: str) -> AsyncIterator[list[StoredKey]]:
         """All keys below, from a place by chance on and round to it.

@@ -33,7 +33,8 @@ from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from runtime.settings import Settings
 
-API_PREFIX = "/api/"
+API_PREFIXES = ("/api/", "/v1/")
+"""Of what is called with a key; the second is `api.fashn`."""
 
 LAST_USE_GRAIN = timedelta(seconds=60)
 """A key's last use is told to the minute, so that a busy key is not written on every call."""
@@ -58,7 +59,7 @@ class Admission:
             await self._app(scope, receive, send)
         elif not names_host(scope, self._hosts):
             await answer_early(error_response(TryOnError("host_refused")), scope, Incoming(receive), send)
-        elif scope["path"].startswith(API_PREFIX):
+        elif scope["path"].startswith(API_PREFIXES):
             await self._call(scope, receive, send)
         elif is_page(scope):
             await self._page(scope, receive, send)

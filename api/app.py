@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Scope
 
-from api import health, stripe_webhook, usage
+from api import fashn, health, stripe_webhook, usage
 from api.admission import Admission, hosts_of
 from api.body_limit import BodyBudget, BodyLimit
 from api.dashboard.pages import router as pages
@@ -26,23 +26,15 @@ from api.parts import ApiParts, open_parts
 from api.products import router as products
 from api.request_context import RequestContext
 from api.routes import PAGES, RouteTable, call_of, is_page
-from api.tryon import listing, pictures
+from api.tryon import checking, listing, pictures
 from api.tryon import router as tryon
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-ROUTERS = (
-    health.router,
-    tryon.router,
-    listing.router,
-    pictures.router,
-    products.router,
-    usage.router,
-    stripe_webhook.router,
-    pages,
-)
+AREAS = (health, tryon, listing, pictures, checking, products, usage, fashn, stripe_webhook)
+ROUTERS = (*(area.router for area in AREAS), pages)
 
 PAGE_DECODERS = 2
 """One for an account that fills its share, and one for the others."""

@@ -69,6 +69,11 @@ def answer_to(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     if "Allow" in headers:  # the router names the methods of the first route of this path alone
         headers["Allow"] = call_of(request.scope).route.allow or headers["Allow"]
+    shaped = call_of(request.scope).route.policy(request.method).refused
+    if shaped is not None:
+        answer = shaped(known)
+        answer.headers.update(headers)
+        return answer
     if not is_page(request.scope) or (wants_json(request) and known.entry.status is not None and not too_large):
         return error_response(known, headers)
     if known.retry_after is not None:

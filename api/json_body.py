@@ -10,7 +10,7 @@ as it was.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -173,10 +173,12 @@ def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
     try:
         return model.model_validate_json(text), pictures
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_input=False)) from None
+        spelling = model.model_config.get("alias_generator")
+        complaints = error.errors(include_url=False, include_input=False)
+        raise refusal(complaints, spelling if callable(spelling) else str) from None
 
 
-def refusal(errors: Sequence[Mapping[str, Any]]) -> TryOnError:
+def refusal(errors: Sequence[Mapping[str, Any]], spelling: Callable[[str], str] = to_camel) -> TryOnError:
     """Everything that pydantic found, as one refusal that names each field.
 
     A validator of ours may raise a `PydanticCustomError` whose type is a code of the catalogue.
@@ -185,7 +187,7 @@ def refusal(errors: Sequence[Mapping[str, Any]]) -> TryOnError:
     if "json_invalid" in kinds:
         return TryOnError("json_invalid")
     code = kinds.pop() if len(kinds) == 1 else ""
-    return TryOnError(code if code in CATALOGUE else "field_invalid", fields=complaints_of(errors))
+    return TryOnError(code if code in CATALOGUE else "field_invalid", fields=complaints_of(errors, spelling))
 
 
 def ignored_fields(model: WireModel, prefix: str = "") -> list[str]:

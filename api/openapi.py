@@ -161,6 +161,33 @@ UPDATE_PRODUCTS: dict[str, Any] = {
 
 ACCEPTED: dict[str, Any] = {"accepted": {"jobId": JOB_ID, "status": "processing"}}
 
+VERDICTS: dict[str, Any] = {
+    "nothing to change": {
+        "ok": True,
+        "photo": {"ok": True, "findings": []},
+        "garments": [{"ok": True, "findings": []}],
+    },
+    "another photo is needed": {
+        "ok": False,
+        "photo": {
+            "ok": False,
+            "findings": [
+                {
+                    "code": "pose_not_usable",
+                    "severity": "problem",
+                    "message": "The pose in the photo cannot be used. Show yourself from head to hips.",
+                },
+                {
+                    "code": "photo_dark",
+                    "severity": "advice",
+                    "message": "The photo is dark. Take it by daylight, or with the light in front of the person.",
+                },
+            ],
+        },
+        "garments": [{"ok": True, "findings": []}],
+    },
+}
+
 POLLS: dict[str, Any] = {
     "processing": {"status": "processing"},
     "completed": {
@@ -241,16 +268,15 @@ USAGE: dict[str, Any] = {
 
 
 def read_by_hand(
-    model: type[BaseModel] | None = None,
-    *,
+    *models: type[BaseModel],
     examples: dict[str, Any] | None = None,
     headers: Sequence[dict[str, Any]] = (),
     required: bool = True,
 ) -> dict[str, Any]:
-    """The ``openapi_extra of a route.
+    """The ``openapi_extra`` of a route.
 
     Args:
-        model: Of its JSON body, if it has one; the document has to know it, see `BODY_MODELS`.
+        models: Of its JSON body, if it has one, which is any of them; the document has to know them, see `BODY_MODELS`.
         examples: Bodies, by what they show.
         headers: Parameters.
         required: Whether there has to be a body.
@@ -258,9 +284,10 @@ def read_by_hand(
     extra: dict[str, Any] = {}
     if headers:
         extra["parameters"] = list(headers)
-    if model is not None:
+    if models:
+        schemas = [{"$ref": _ref("schemas", model.__name__)} for model in models]
         content = {
-            "schema": {"$ref": _ref("schemas", model.__name__)},
+            "schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas},
             "examples": {name: {"value": value} for name, value in (examples or {}).items()},
         }
         extra["requestBody"] = {"required": required, "content": {"application/json": content}}
@@ -391,14 +418,18 @@ of a condition on the fields of one object."""
 
 DESCRIPTION = """\
 A customer photo and one to four garment pictures in, a picture of that person wearing them out. \
-Every POST starts a job and answers at once; poll the job until it is completed or failed.
+A POST starts a job and answers at once; poll the job until it is completed or failed. A check says beforehand whether \
+the pictures can be used.
 
 Every 4xx and 5xx answer has the body `{"error": "…"}` and the header `X-Error-Code`. Any operation answers 405 to a \
 method that its address does not take, and an address that is not listed here answers 404.
 """
 
 TAGS = [
-    {"name": "try-on", "description": "Jobs: starting, polling, finding and erasing them, and their pictures."},
+    {
+        "name": "try-on",
+        "description": "Jobs: checking pictures first; starting, polling, finding and erasing jobs; their pictures.",
+    },
     {"name": "products", "description": "The account's catalogue of garments, for use by `productId`."},
     {"name": "usage", "description": "How much of its volume the account has used."},
     {"name": "health", "description": "For load balancers and process managers; no key is needed."},

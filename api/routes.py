@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from fastapi import Depends, Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, compile_path
 from starlette.types import Scope
 
 from domain.access.keys import KeyOwner, KeyScope
 from domain.authentication.sessions import SignedIn
+from domain.errors import TryOnError
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -47,6 +49,7 @@ class RoutePolicy:
         rate: The request rate that a call with a secret key counts under.
         pictures: How many pictures a body may bring; the largest body follows from that.
         body_bytes: The largest body of a route without pictures; None is what all others have.
+        refused: Makes the answers of its refusals, where their shape is another than that of the API.
         public: Whether a page is for people who are not signed in, too. Every other page is closed to them.
     """
 
@@ -56,6 +59,7 @@ class RoutePolicy:
     pictures: int = 0
     body_bytes: int | None = None
     public: bool = False
+    refused: Callable[[TryOnError], Response] | None = None
 
     def __call__(self, endpoint: Endpoint) -> Endpoint:
         """Note it at a route's function."""

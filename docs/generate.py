@@ -179,7 +179,7 @@ class ApiReference:
             lines.append(f"| `{parameter['name']}` | {parameter['in']} | {required} | {meaning} |")
         body = json_of(operation.get("requestBody", {}))
         if body:
-            lines += ["", "Request body:", "", *self._fields(body["schema"]), *examples("For example", body)]
+            lines += self._body(body)
         lines += ["", "| Status | Meaning | Body | Headers |", "|---|---|---|---|"]
         for status, answer in operation["responses"].items():
             body = self._shape(json_of(answer).get("schema", {}))
@@ -188,6 +188,19 @@ class ApiReference:
             if status.startswith("2"):
                 lines += examples(f"An answer with {status}", json_of(answer))
         return lines
+
+    def _body(self, body: dict[str, Any]) -> list[str]:
+        """The fields of a body, or where those are described of which it may be any."""
+        if "anyOf" not in body["schema"]:
+            return ["", "Request body:", "", *self._fields(body["schema"]), *examples("For example", body)]
+        addresses = {
+            each["$ref"]: f"`{method.upper()} {path}`"
+            for path, operations in self._document["paths"].items()
+            for method, operation in operations.items()
+            if "$ref" in (each := json_of(operation.get("requestBody", {})).get("schema", {}))
+        }
+        bodies = " or ".join(addresses[option["$ref"]] for option in body["schema"]["anyOf"])
+        return ["", f"Request body: that of {bodies}."]
 
     def _headers(self) -> list[str]:
         lines = ["", "## Headers of answers", "", "| Header | When | Meaning |", "|---|---|---|"]
@@ -270,6 +283,11 @@ def test_keys() -> str:
         "",
         "These product ids produce every outcome on demand, alone or in a combo; the first one in a request counts. A live",
         "key does not know them.",
+        "",
+        "`POST /api/v1/tryon/check` rehearses them too. With `test_failed_…` of a code that a photo or a garment is to blame",
+        "for it finds that problem, of a garment at the one that names the id. What no check can foresee, such as",
+        "`timed_out`, and what it does not ask, such as the volume, leaves everything ok. `test_slow` takes longer than a",
+        "check may and is answered with 503.",
         "",
         "| `productId` | What happens |",
         "|---|---|",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
-ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS = "accounts/", "products/", "backfills/", "imports/"
+ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS, CHECKS = "accounts/", "products/", "backfills/", "imports/", "checks/"
 PICTURES = "pictures/"  # below a backfill's prefix: what was uploaded for it, named by its content
 
 PROGRESS, OUTCOMES, FAILURES, USES = "progress.json", "outcomes.jsonl", "failed.jsonl", "uses.json"
@@ -48,6 +48,16 @@ def work_key(job_id: str, name: str) -> str:
 def result_key(job_id: str) -> str:
     """The picture that the client fetches."""
     return f"{RESULTS}{job_id}.jpg"
+
+
+def checks_prefix(account_id: str) -> str:
+    """Pictures of all the account's checks that are under way."""
+    return f"{CHECKS}{account_id}/"
+
+
+def check_prefix(account_id: str, check_id: str) -> str:
+    """Everything that goes when a check is over: what was sent, and what one step leaves for the next."""
+    return f"{checks_prefix(account_id)}{check_id}/"
 
 
 def account_prefix(account_id: str) -> str:

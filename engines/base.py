@@ -251,6 +251,35 @@ class Engine(Protocol):
         """
         ...
 
+    def examine(
+        self,
+        photo: Picture,
+        person_map: PersonMap | None,
+        garments: Sequence[Garment],
+        on_step: OnStep,
+        should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """Why ``render`` would refuse a photo or garments, by the same bounds and without drawing anything.
+
+        What only a finished picture shows is not foreseen.
+
+        Args:
+            photo: The customer photo.
+            person_map: What `PersonSegmenter.segment` said about it; None if it refused the photo. Then each garment
+                is looked at by itself.
+            garments: In the order they are put on; there may be none.
+            on_step: See `render`.
+            should_stop: See `render`.
+
+        Returns:
+            Each refusal, the one that ``render`` would raise first. Those with ``garment`` are about that garment, the
+            others about the photo. An engine that cannot tell without drawing gives none.
+
+        Raises:
+            RenderStopped: ``should_stop`` said so.
+        """
+        ...
+
     def free_memory(self) -> None:
         """Give cached memory of the device back, after a `DeviceOutOfMemory`."""
 

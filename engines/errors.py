@@ -39,6 +39,15 @@ def blamed_on(garment: object) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def noted_in(refusals: list[EngineError]) -> Iterator[None]:
+    """Add an error that is raised inside to a list, and go on."""
+    try:
+        yield
+    except EngineError as error:
+        refusals.append(error)
+
+
 class EngineUnavailable(Exception):
     """An engine cannot be set up here; the message is one sentence that tells the operator why and what to do."""
 

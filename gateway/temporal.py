@@ -36,10 +36,26 @@ from workflows import queues
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.contracts import EraseAccountInput, SendMailInput, SetWatermarkInput, TryOnInput, WatermarkSetting
+from workflows.check import LONGEST_CHECK, CheckWorkflow
+from workflows.contracts import (
+    CheckInput,
+    EraseAccountInput,
+    Findings,
+    SendMailInput,
+    SetWatermarkInput,
+    TryOnInput,
+    WatermarkSetting,
+)
 from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
 from workflows.products.registration import LONGEST_REGISTRATION, ImportProductsWorkflow, RegisterProductWorkflow
-from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, CPU_QUEUE, INTERACTIVE_PRIORITY, STAGE_ATTRIBUTE
+from workflows.queues import (
+    ACCOUNT_ATTRIBUTE,
+    BULK_PRIORITY,
+    CHECK_PRIORITY,
+    CPU_QUEUE,
+    INTERACTIVE_PRIORITY,
+    STAGE_ATTRIBUTE,
+)
 from workflows.tryon import TryOnWorkflow, tryon_options
 
 PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
@@ -74,6 +90,7 @@ class Kind(Generic[Argument, Value]):
 
 
 BACKFILL = Kind(BackfillWorkflow.run, timedelta(days=30), alone=True)  # waiting for generations included
+CHECK = Kind(CheckWorkflow.run, LONGEST_CHECK)
 ERASURE = Kind(EraseAccountWorkflow.run, timedelta(days=1))  # steps are tried until they succeed; then a new run
 IMPORT = Kind(ImportProductsWorkflow.run, timedelta(days=2), alone=True)  # times when a part is away included
 LOGO = Kind(SetWatermarkWorkflow.run, timedelta(minutes=2), alone=True)  # three downloads, half a minute; a restart
@@ -230,15 +247,22 @@ class TemporalGateway:
         """
         fields, run_id = registration.fields, queues.registration_workflow_id(registration.registration_id)
         summary = fields.external_id or fields.name or registration.product_id or ""
-        try:
-            said, account_id = f"product: {summary[:LONGEST_SUMMARY]}", registration.account_id
-            run = await self._begin(REGISTRATION, registration, run_id, said, account_id, priority=priority)
-            async with asyncio.timeout(seconds):
-                with temporal_calls():
-                    return await run.result()
-        except (TemporalAwayError, TimeoutError):
-            await self._cancel(run_id)
-            raise
+        said, account_id = f"product: {summary[:LONGEST_SUMMARY]}", registration.account_id
+        return await self._result(
+            REGISTRATION, registration, run_id, said, account_id, priority=priority, seconds=seconds
+        )
+
+    async def check_pictures(self, check: CheckInput, seconds: float) -> Findings:
+        """Have pictures looked at, and wait for that; what takes longer than these seconds is cancelled.
+
+        Raises:
+            RunFailedError: It could not be found out.
+            TimeoutError: It took too long.
+        """
+        run_id, said = queues.check_workflow_id(check.check_id), f"check of {len(check.garments)} garments"
+        return await self._result(
+            CHECK, check, run_id, said, check.account_id, priority=CHECK_PRIORITY, seconds=seconds
+        )
 
     async def import_products(self, wanted: ImportProductsInput) -> None:
         """Start registering the rows of a file; raises `AlreadyRunningError` while another of the account is."""
@@ -325,6 +349,27 @@ class TemporalGateway:
 
     def _backfill(self, backfill_id: str) -> WorkflowHandle[BackfillWorkflow, BackfillReport]:
         return self.client.get_workflow_handle_for(BackfillWorkflow.run, backfill_id)
+
+    async def _result(
+        self,
+        kind: Kind[Argument, Value],
+        argument: Argument,
+        run_id: str,
+        summary: str,
+        account_id: str,
+        *,
+        priority: int,
+        seconds: float | None,
+    ) -> Value:
+        """Run it and wait for what comes of it; cancel it where that is given up."""
+        try:
+            run = await self._begin(kind, argument, run_id, summary, account_id, priority=priority)
+            async with asyncio.timeout(seconds):
+                with temporal_calls():
+                    return await run.result()
+        except (TemporalAwayError, TimeoutError):
+            await self._cancel(run_id)
+            raise
 
     async def _begin(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -29,22 +29,22 @@ WORDINGS = {
 need one character."""
 
 
-def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def complaints_of(errors: Sequence[Mapping[str, Any]], spelling: Callable[[str], str] = to_camel) -> dict[str, str]:
     """A clause with a full stop for each wrong field, at most `MOST_FIELDS`, from pydantic's list of errors.
 
     The keys are the fields' names as the caller sent them, such as ``garments[1].category``; the empty name stands for
-    the whole.
+    the whole. ``spelling`` makes them of attributes' names.
     """
     found: dict[str, str] = {}
     for error in errors:
         facts = {name: str(value).replace("'", "") for name, value in error.get("ctx", {}).items()}
         wording = WORDINGS.get(error["type"])
         said = wording.format(**facts) if wording else str(error["msg"]).removeprefix("Value error, ")
-        found.setdefault(field_name(error["loc"]), f"{said.removesuffix('.')}.")
+        found.setdefault(field_name(error["loc"], spelling), f"{said.removesuffix('.')}.")
     return dict(list(found.items())[:MOST_FIELDS])
 
 
-def field_name(location: Sequence[int | str]) -> str:
+def field_name(location: Sequence[int | str], spelling: Callable[[str], str] = to_camel) -> str:
     """The caller's name of a field: ``garments[1].category``."""
     name = ""
     for part in location:
@@ -52,5 +52,5 @@ def field_name(location: Sequence[int | str]) -> str:
             name += f"[{part}]"
         else:
             # Pydantic goes by an attribute's own name where a default was judged.
-            name += ("." if name else "") + (to_camel(part) if "_" in part else part)
+            name += ("." if name else "") + (spelling(part) if "_" in part else part)
     return name

@@ -142,7 +142,7 @@ SECOND_TRIES = counter(
 DEVICE_SECONDS = slow(
     "tryon_device_seconds",
     GPU,
-    "Device held by `segment` or `render`; the sum's rate is how much of the device is used (GPU seconds)",
+    "Device held by `segment`, `render` or `examine`; the sum's rate is how much of the device is used (GPU seconds)",
     "step engine",
 )
 

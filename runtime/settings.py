@@ -99,6 +99,10 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
     """Longest time that adding or changing a product may take, its pictures' downloads included; then it is given
     up and the answer is 503."""
 
+    check_timeout_seconds: float = Field(default=10.0, gt=0, le=600)
+    """Longest time that a check of pictures may take, its wait behind jobs included; then it is given up and the answer
+    is 503. On two cores without a GPU it takes two seconds."""
+
     store_timeout_seconds: float = Field(default=15.0, gt=0, le=DAY)
     """Longest time that a request waits for the object store, all its calls together; then the answer is 503."""
 

@@ -22,6 +22,7 @@ from domain.object_keys import (
     backfill_key,
     backfill_picture_key,
     backfill_result_key,
+    check_prefix,
     input_key,
     logo_key,
     own_backfills_prefix,
@@ -209,6 +210,7 @@ async def _objects(store: ObjectStore, full: FullAccount) -> None:
     for key in (
         result_key(done),
         input_key(running, "0"),
+        f"{check_prefix(owner, running)}input-0",
         logo_key(owner, "0" * 64),
         product_picture_key(owner, "20260101T000000Z-" + "0" * 32, "front"),
         backfill_picture_key(full.backfill_id, word),

@@ -3,7 +3,18 @@
 It knows the service's API and nothing of its code, and needs httpx alone.
 """
 
-from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Result, Usage
+from tryon_client.answers import (
+    Finding,
+    Job,
+    JobStatus,
+    ListedJob,
+    PictureLink,
+    PictureVerdict,
+    Product,
+    Result,
+    Usage,
+    Verdict,
+)
 from tryon_client.calls import Category, Garment
 from tryon_client.clients import AsyncTryOnClient, TryOnClient
 from tryon_client.errors import (
@@ -34,6 +45,7 @@ __all__ = [
     "Conflict",
     "ConnectionFailed",
     "DailyCapReached",
+    "Finding",
     "Garment",
     "IdempotencyConflict",
     "InvalidRequest",
@@ -45,6 +57,7 @@ __all__ = [
     "NotFound",
     "PaymentRequired",
     "PictureLink",
+    "PictureVerdict",
     "Product",
     "RateLimited",
     "Result",
@@ -54,5 +67,6 @@ __all__ = [
     "TryOnError",
     "UnexpectedAnswer",
     "Usage",
+    "Verdict",
     "WaitTimeout",
 ]

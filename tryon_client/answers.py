@@ -93,6 +93,49 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """Something that a picture shows.
+
+    Attributes:
+        code: Of a problem, the service's own code with which a job would fail; of advice, one of its own.
+        severity: ``problem``, with which there would be no picture, or ``advice``, for a better one.
+        message: A sentence for the shopper.
+    """
+
+    code: str
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True)
+class PictureVerdict:
+    """What was found in the photo, or in a garment's pictures.
+
+    Attributes:
+        ok: Whether there is no problem.
+        findings: Problems first.
+    """
+
+    ok: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a try-on with these pictures can complete.
+
+    Attributes:
+        ok: Whether nothing was found that keeps it from that.
+        photo: What was found in the photo.
+        garments: The same of each garment, in their order.
+    """
+
+    ok: bool
+    photo: PictureVerdict
+    garments: tuple[PictureVerdict, ...]
+
+
+@dataclass(frozen=True)
 class Usage:
     """What the account has used and may still use.
 
@@ -205,6 +248,17 @@ def read_status(response: httpx.Response, job_id: str) -> JobStatus:
     if status == FAILED:
         return JobStatus(job_id, status, error=str(body["error"]), code=response.headers.get("X-Error-Code"))
     return JobStatus(job_id, status)
+
+
+def read_verdict(response: httpx.Response) -> Verdict:
+    """The answer to a check of pictures."""
+
+    def of_picture(body: Mapping[str, Any]) -> PictureVerdict:
+        found = (Finding(str(each["code"]), str(each["severity"]), str(each["message"])) for each in body["findings"])
+        return PictureVerdict(bool(body["ok"]), tuple(found))
+
+    body = response.json()
+    return Verdict(bool(body["ok"]), of_picture(body["photo"]), tuple(map(of_picture, body["garments"])))
 
 
 def read_usage(response: httpx.Response) -> Usage:

@@ -23,7 +23,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from tryon_client import answers
-from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Usage
+from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Usage, Verdict
 
 Answer = TypeVar("Answer")
 
@@ -222,7 +222,7 @@ class ProductChanges(ProductFields, total=False):
     status: Literal["active", "archived"]
 
 
-TRY_ON, COMBO = "/api/v1/tryon", "/api/v1/tryon/combo"
+TRY_ON, COMBO, CHECK = "/api/v1/tryon", "/api/v1/tryon/combo", "/api/v1/tryon/check"
 PRODUCTS, USAGE = "/api/v1/products", "/api/v1/usage"
 JSON = {"Content-Type": "application/json"}
 LONGEST_KEY = 255
@@ -300,16 +300,31 @@ def start_try_on(
         TypeError: Hints for several garments.
         OSError: A picture's file cannot be read.
     """
-    items = as_garments(garments, **hints)
-    body: dict[str, object] = {"customerPhotoBase64": as_inline(person, "person")}
-    if len(items) == 1:
-        body |= items[0].wire("garment")
-    else:
-        body["garments"] = [item.wire(f"garment {number}") for number, item in enumerate(items, 1)]
+    body = _look(person, garments, **hints)
     if metadata:
         body["metadata"] = dict(metadata)
     path = COMBO if "garments" in body else TRY_ON
     return Call("POST", path, answers.read_job, _post_headers(idempotency_key), _json(body), paced=True)
+
+
+def check_pictures(person: Picture, garments: Garments, **hints: Unpack[Hints]) -> Call[Verdict]:
+    """Ask whether a job with these pictures can complete, without starting one.
+
+    Raises:
+        ValueError: A picture or the garments cannot be used.
+        TypeError: Hints for several garments.
+        OSError: A picture's file cannot be read.
+    """
+    return Call("POST", CHECK, answers.read_verdict, JSON, _json(_look(person, garments, **hints)), paced=True)
+
+
+def _look(person: Picture, garments: Garments, **hints: Unpack[Hints]) -> dict[str, object]:
+    """The body of a request with one garment, or with two to four."""
+    items = as_garments(garments, **hints)
+    body: dict[str, object] = {"customerPhotoBase64": as_inline(person, "person")}
+    if len(items) == 1:
+        return body | items[0].wire("garment")
+    return body | {"garments": [item.wire(f"garment {number}") for number, item in enumerate(items, 1)]}
 
 
 def poll(job_id: str, wait: int | None = None) -> Call[JobStatus]:

@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeAlias, Unpack
 import httpx
 
 from tryon_client import calls
-from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Result, Usage
+from tryon_client.answers import Job, JobStatus, ListedJob, PictureLink, Product, Result, Usage, Verdict
 from tryon_client.calls import (
     ANSWER_SECONDS,
     Call,
@@ -167,6 +167,20 @@ class TryOnClient:
             TryOnError: The service refused, or could not be reached.
         """
         return self._runner.send(calls.start_try_on(person, garments, idempotency_key, metadata, **hints))
+
+    def check(self, person: Picture, garments: Garments = None, **hints: Unpack[Hints]) -> Verdict:
+        """Ask whether a try-on with these pictures can complete, and what to change; it is free and starts nothing.
+
+        Args:
+            person: The photo.
+            garments: One garment or picture, or up to four for one look.
+            hints: The fields of `Garment`, for one garment.
+
+        Raises:
+            ValueError: A picture or the garments cannot be used; nothing was sent.
+            TryOnError: The service refused, or could not be reached.
+        """
+        return self._runner.send(calls.check_pictures(person, garments, **hints))
 
     def get(self, job_id: str, wait: int | None = None) -> JobStatus:
         """How the job stands; with ``wait``, the server holds the answer up to that many seconds until it has ended."""
@@ -355,6 +369,10 @@ class AsyncTryOnClient:
         """As `TryOnClient.start`."""
         call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, metadata, **hints)
         return await self._runner.send(call)
+
+    async def check(self, person: Picture, garments: Garments = None, **hints: Unpack[Hints]) -> Verdict:
+        """As `TryOnClient.check`."""
+        return await self._runner.send(await asyncio.to_thread(calls.check_pictures, person, garments, **hints))
 
     async def get(self, job_id: str, wait: int | None = None) -> JobStatus:
         """As `TryOnClient.get`."""

@@ -31,6 +31,7 @@ from worker_cpu.state_metrics import StateMetrics
 from workflows import steps
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.workflow import BackfillWorkflow
+from workflows.check import CheckWorkflow
 from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
@@ -53,6 +54,7 @@ WORKFLOWS: list[type] = [
     EraseAccountWorkflow,
     SendMailWorkflow,
     ImportProductsWorkflow,
+    CheckWorkflow,
 ]
 """All there are; a test asks for saved histories of each."""
 

@@ -40,7 +40,7 @@ def build_workers(
         Worker(
             client,
             task_queue=queue,
-            activities=[inference.segment_person, inference.render],
+            activities=[inference.segment_person, inference.render, inference.examine],
             max_concurrent_activities=parallel + FETCHED_MEANWHILE,
             graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
             max_heartbeat_throttle_interval=CANCELLATION_DELAY,

@@ -128,10 +128,16 @@ class TryOnOutcome(Contract):
 
 
 class FetchGarmentInput(Contract):
-    """Get one garment's pictures, upright and of a size that engines work with."""
+    """Get one garment's pictures, upright and of a size that engines work with.
+
+    Attributes:
+        job_id: Whose garment it is, or the check's id.
+        folder: Prefix of the keys that they are put under; the job's own where none is named.
+    """
 
     job_id: Identifier
     garment: GarmentSource
+    folder: Annotated[str, Field(max_length=128)] | None = None
 
 
 class FetchedGarment(Contract):
@@ -230,6 +236,57 @@ class CleanUpInput(Contract):
     """Delete what the job no longer needs."""
 
     job_id: Identifier
+
+
+class Finding(Contract):
+    """Something that one of a check's pictures shows.
+
+    Attributes:
+        code: Of a problem, the error with which a job would fail; of advice, see `engines.advice`.
+        garment: Which garment's picture, from 0; None is the photo.
+        advice: What to do about it, where more is known than the code says.
+    """
+
+    code: Identifier
+    severity: Literal["problem", "advice"] = "problem"
+    garment: Annotated[int, Field(ge=0, lt=MAX_GARMENTS)] | None = None
+    advice: Sentence | None = None
+
+
+class Findings(Contract):
+    """Everything found."""
+
+    findings: Annotated[list[Finding], Field(max_length=32)] = []
+
+
+class RehearsedCheck(Findings):
+    """What a test key's check finds, and after how long; nobody looks at the pictures."""
+
+    delay_seconds: Annotated[int, Field(ge=0, le=60)] = 0
+
+
+class CheckInput(Contract):
+    """Say whether a job with these pictures would be drawn."""
+
+    check_id: Identifier
+    account_id: Identifier
+    person: ObjectRef
+    garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
+    rehearsal: RehearsedCheck | None = None
+
+
+class ExamineInput(Contract):
+    """Look at a photo, and at those garments whose pictures could be had."""
+
+    person: ObjectRef
+    garments: Annotated[list[FetchedGarment], Field(max_length=MAX_GARMENTS)]
+
+
+class CleanUpCheckInput(Contract):
+    """Delete the pictures of a check."""
+
+    check_id: Identifier
+    account_id: Identifier
 
 
 class SweepInput(Contract):

@@ -9,8 +9,8 @@ CPU_QUEUE = "tryon-cpu"  # workflows, downloads, encoding, bookkeeping
 GPU_QUEUE = "tryon-gpu"  # segmentation and rendering
 
 GPU_BULK_QUEUE = "tryon-gpu-bulk"
-"""The same for backfills. In one queue their tasks would hold every place of a worker while a customer's task waits to
-be handed out; the same workers poll both, and let what comes from this one wait."""
+"""The same for backfills, and for checks. In one queue their tasks would hold every place of a worker while a
+customer's task waits to be handed out; the same workers poll both, and let what comes from this one wait."""
 
 ACCOUNT_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnAccount")
 STAGE_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnStage")
@@ -20,6 +20,8 @@ SEARCH_ATTRIBUTES = (ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE, ENGINE_ATTRIBUTE, ERROR
 
 INTERACTIVE_PRIORITY = 2
 """Priority keys go from 1 (first) to 5; jobs that somebody waits for stand before backfills (4)."""
+
+CHECK_PRIORITY = 3  # checks of pictures: they cost nothing, so jobs go first, but somebody waits for them
 
 BULK_PRIORITY = 4  # imports and backfills: many at once, and nobody waits for a single one
 
@@ -37,6 +39,11 @@ def gpu_queue(priority: int) -> str:
 def tryon_workflow_id(job_id: str) -> str:
     """The one workflow that may ever run for a job."""
     return f"tryon-{job_id}"
+
+
+def check_workflow_id(check_id: str) -> str:
+    """The one run of a check of pictures."""
+    return f"tryon-check-{check_id}"
 
 
 def watermark_workflow_id(account_id: str) -> str:

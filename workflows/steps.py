@@ -19,7 +19,7 @@ from temporalio.workflow import ActivityCancellationType, ActivityConfig
 import workflows.backfills.contracts as backfills
 import workflows.contracts as models
 import workflows.products.contracts as products
-from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 
 HERE_TIMEOUT = timedelta(seconds=5)
 """For a step that is tried in the workflow's own worker: half of the time after which the server gives up on that."""
@@ -74,6 +74,9 @@ DOWNLOAD = _budget(40, heartbeat=10, stopped_first=True, attempts=3, first_wait=
 # Four garments on a slow CPU, or a diffusion model's four passes; a heartbeat comes with every stage, and a worker that
 # was killed is noticed 15 s after its last one began. A deploy in mid-render costs one attempt, so there are more.
 INFERENCE = _budget(180, heartbeat=15, stopped_first=True, attempts=4, first_wait=0.5, longest_wait=10)
+# Finding the person and laying four garments on them, without drawing: seconds, for which a caller waits. It stands
+# behind jobs, and who waits gives up long before this does.
+EXAMINING = _budget(30, in_all=timedelta(seconds=60), heartbeat=15, attempts=2, first_wait=0.2)
 # Decode, stamp and encode one picture of at most 50 megapixels. A store or a database that is away for half a minute
 # must not lose a picture that is drawn already, hence the many attempts.
 PICTURE_WORK = _budget(30, heartbeat=10, stopped_first=True, attempts=10, first_wait=0.5, longest_wait=5)
@@ -181,11 +184,14 @@ SEGMENT_PERSON = Step(
     "segment_person", models.SegmentPersonInput, models.SegmentedPerson, INFERENCE, task_queue=GPU_QUEUE
 )
 RENDER = Step("render", models.RenderInput, models.RenderedPicture, INFERENCE, task_queue=GPU_QUEUE)
+EXAMINE = Step("examine", models.ExamineInput, models.Findings, EXAMINING, task_queue=GPU_BULK_QUEUE)
 REHEARSE = Step("rehearse", models.RehearseInput, models.RenderedPicture, PICTURE_WORK)
 WATERMARK = Step("watermark", models.WatermarkInput, models.WatermarkedPicture, PICTURE_WORK)
 SETTLE = Step("settle", models.SettleInput, models.TryOnOutcome, BOOKKEEPING)
 RELEASE = Step("release", models.ReleaseInput, models.TryOnOutcome, BOOKKEEPING)
 CLEAN_UP = Step("clean_up", models.CleanUpInput, models.SweepReport, CLEANING)
+
+CLEAN_UP_CHECK = Step("clean_up_check", models.CleanUpCheckInput, models.SweepReport, TIDYING)
 
 CHECK_LEDGER = Step("check_ledger", models.LedgerCheckInput, models.LedgerCheckReport, CHECKING)
 RECONCILE = Step("reconcile", models.SweepInput, models.SweepReport, SWEEPING)

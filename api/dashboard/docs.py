@@ -203,6 +203,7 @@ TEXTS = {
     "errors": "Errors",
     "test-keys": "Test keys",
     "publishable-keys": "Keys for web pages",
+    "photos": "Photos that work",
     "garments": "Garments",
     "products": "Products",
     "watermark": "Watermark",

@@ -1,4 +1,4 @@
-"""The playground: a form that starts a job as the API would, and how that job stands."""
+"""The playground: a form that checks pictures or starts a job as the API would, and how that job stands."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -24,9 +24,10 @@ from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
 from api.parts import ApiParts, Decoders, Parts
 from api.rate_limit import whole_seconds
 from api.routes import AccountId, RoutePolicy
-from api.tryon.accepting import JobAcceptor, Requester, TryOnRequest, read_request
+from api.tryon.accepting import AcceptedJob, JobAcceptor, ReadRequest, Requester, TryOnRequest, read_request
+from api.tryon.checking import verdict_on
 from api.tryon.polling import OwnJobs
-from api.tryon.schemas import ComboRequest, JobId, SingleRequest
+from api.tryon.schemas import ComboRequest, JobId, SingleRequest, Verdict
 from domain import accounts, products
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
@@ -37,11 +38,19 @@ from domain.money.quota import usage_of
 from domain.tables import Product
 from engines.garment_kinds import GarmentKind
 from imaging.data_uri import encode_data_uri_bytes
+from imaging.decoder_pool import DecoderPool
 from runtime.settings import IN_COMBO
 from workflows.contracts import BACK, FRONT, MAX_GARMENTS
 
 RUNS = RatePolicy("playground", requests=20, window_seconds=300)
-"""How often one account may press the button: as often as a key may call, and apart from every key's own budget."""
+"""How often one account may press either button: as often as a key may call, and apart from every key's own budget."""
+
+WORDS_OF_CHECKS = {
+    (True, False): "The pictures can be used.",
+    (True, True): "The pictures can be used. The notes under them say what would be better.",
+    (False, True): "These pictures cannot be used. The notes under them say what to change.",
+}
+"""By whether they are ok, and whether there is anything to say about one of them."""
 
 PRODUCTS_OFFERED = 100
 
@@ -77,31 +86,77 @@ async def show(
     return await _form_page(request, parts, account_id, form)
 
 
+Outcome = TypeVar("Outcome")
+
+
+async def _attempted(
+    form: Form,
+    parts: ApiParts,
+    decoders: DecoderPool,
+    account_id: uuid.UUID,
+    act: Callable[[ReadRequest], Awaitable[Outcome]],
+) -> tuple[Attempt, Outcome]:
+    """Do with the form's request what a button asks for.
+
+    Raises:
+        FieldsRefused: A field is wrong, or the API refused the request.
+    """
+    attempt = Attempt.read(form)
+    rate = await parts.rate_limiter.log.hit(account_id, RUNS)
+    try:
+        if not rate.admitted:
+            raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
+        asked = await decoders.in_thread(account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits))
+        return attempt, await act(asked)
+    except TryOnError as error:
+        raise attempt.locate(error) from None
+
+
+async def _refused(
+    request: Request, parts: ApiParts, account_id: uuid.UUID, form: Form, refused: FieldsRefused
+) -> Response:
+    headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
+    if wants_json(request):
+        said = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
+        return JSONResponse(said, refused.status, headers=headers)
+    shown = await _form_page(request, parts, account_id, form, status=refused.status, errors=refused.errors)
+    shown.headers.update(headers)
+    return shown
+
+
+@router.post("/playground/check")
+@RoutePolicy(pictures=IN_COMBO)
+async def check(request: Request, form: SentForm, parts: Parts, decoders: Decoders, account_id: AccountId) -> Response:
+    """Say what the pictures of the form show, as the API would; nothing is started or billed."""
+
+    async def look(asked: ReadRequest) -> Verdict:
+        return await verdict_on(asked, Requester(account_id), parts, decoders)
+
+    try:
+        attempt, verdict = await _attempted(form, parts, decoders, account_id, look)
+    except FieldsRefused as refused:
+        return await _refused(request, parts, account_id, form, refused)
+    findings = attempt.findings(verdict)
+    said = WORDS_OF_CHECKS[verdict.ok, any(findings.values())]
+    if wants_json(request):
+        return JSONResponse({"ok": verdict.ok, "said": said, "findings": findings})
+    checked = {"ok": verdict.ok, "said": said}
+    return await _form_page(request, parts, account_id, form, checked=checked, findings=findings)
+
+
 @router.post("/playground/run")
 @RoutePolicy(pictures=IN_COMBO)
 async def run(request: Request, form: SentForm, parts: Parts, decoders: Decoders, account_id: AccountId) -> Response:
     """Start the job that the form describes, through the very checks, quota and ledger of the API."""
     acceptor = JobAcceptor(parts, decoders)
+
+    async def accept(asked: ReadRequest) -> AcceptedJob:
+        return await acceptor.accept(Requester(account_id), asked, None)
+
     try:
-        attempt = Attempt.read(form)
-        rate = await parts.rate_limiter.log.hit(account_id, RUNS)
-        try:
-            if not rate.admitted:
-                raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
-            asked = await decoders.in_thread(
-                account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits)
-            )
-            accepted = await acceptor.accept(Requester(account_id), asked, None)
-        except TryOnError as error:
-            raise attempt.locate(error) from None
+        _, accepted = await _attempted(form, parts, decoders, account_id, accept)
     except FieldsRefused as refused:
-        headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
-        if wants_json(request):
-            said = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
-            return JSONResponse(said, refused.status, headers=headers)
-        shown = await _form_page(request, parts, account_id, form, status=refused.status, errors=refused.errors)
-        shown.headers.update(headers)
-        return shown
+        return await _refused(request, parts, account_id, form, refused)
     if wants_json(request):
         answer: Response = JSONResponse({"jobId": str(accepted.job_id)}, 202)
     else:
@@ -148,6 +203,8 @@ async def _form_page(
     *,
     status: int = 200,
     errors: Mapping[str, str] | None = None,
+    checked: Mapping[str, Any] | None = None,
+    findings: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
 ) -> Response:
     standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
     newest = await parts.database.read(products.list_products, account_id=account_id, limit=PRODUCTS_OFFERED)
@@ -162,6 +219,8 @@ async def _form_page(
         status,
         form=form,
         errors=errors or {},
+        checked=checked,
+        findings=findings or {},
         standing=standing,
         under_way=under_way,
         products=list(offered.items()),
@@ -243,6 +302,14 @@ class Attempt:
         if not errors or "" in errors:
             errors = {"": error.entry.remedy or error.sentence}
         return FieldsRefused(errors, status, error.retry_after)
+
+    def findings(self, verdict: Verdict) -> dict[str, list[dict[str, str]]]:
+        """What was found, by the field of the form that it is about."""
+        fronts = {in_garment(place, FRONT): each for place, each in zip(self.places, verdict.garments, strict=True)}
+        return {
+            name: [finding.model_dump(include={"severity", "message"}) for finding in picture.findings]
+            for name, picture in {PERSON: verdict.photo, **fronts}.items()
+        }
 
     def _in_form(self, name: str) -> str:
         named = _NAMED.fullmatch(name)

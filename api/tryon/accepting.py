@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -43,7 +43,7 @@ from intake.job import (
     resolve_products,
     workflow_input_of,
 )
-from runtime.object_store import ObjectStoreUnavailableError
+from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
 from workflows.contracts import BACK, FRONT, GarmentHints, ObjectRef, RehearsalScript, TryOnInput
 
 log = structlog.get_logger(__name__)
@@ -87,7 +87,7 @@ def _script_of(outcome: str) -> RehearsalScript:
     return RehearsalScript(error_code=outcome.removeprefix(FAILED) if outcome.startswith(FAILED) else None)
 
 
-def _refusal_in(outcome: str) -> TryOnError | None:
+def refusal_in(outcome: str) -> TryOnError | None:
     """What the POST is answered with, if it is to be refused."""
     if not outcome.startswith(REFUSED):
         return None
@@ -166,6 +166,20 @@ def _require_products(request: TryOnRequest) -> None:
             refused[f"{prefix}productId"] = "required with a publishable API key."
     if refused:
         raise TryOnError("products_only", fields=refused)
+
+
+async def store_pictures(
+    store: ObjectStore, pictures: Sequence[Picture], media_types: Mapping[str, str], key_of: Callable[[int], str]
+) -> dict[str, ObjectRef]:
+    """Store good pictures under keys that go by their numbers; the references, by field."""
+
+    async def stored(number: int, picture: Picture) -> tuple[str, ObjectRef]:
+        data, content_type, key = picture.data or b"", media_types[picture.field], key_of(number)
+        ref = await asyncio.to_thread(ObjectRef.of, store.bucket, key, data, content_type)
+        await store.put(key, data, content_type)
+        return picture.field, ref
+
+    return dict(await asyncio.gather(*(stored(number, picture) for number, picture in enumerate(pictures))))
 
 
 @dataclass(frozen=True)
@@ -292,14 +306,16 @@ class JobAcceptor:
             await self._parts.database.read(
                 quota.check, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC)
             )
-        elif (refusal := _refusal_in(outcome)) is not None:
+        elif (refusal := refusal_in(outcome)) is not None:
             raise refusal
         if requester.key_cap is not None and requester.started_today >= requester.key_cap:
             raise jobs.key_cap_reached(datetime.now(UTC))
         job_id = uuid.uuid4()
         refused = True
         try:
-            uploads = await self._store_inputs(job_id, request.pictures, media_types)
+            uploads = await store_pictures(
+                self._parts.store, request.pictures, media_types, lambda number: input_key(str(job_id), str(number))
+            )
             new = new_job(
                 job_id=job_id,
                 account_id=requester.account_id,
@@ -328,18 +344,6 @@ class JobAcceptor:
                 await self._forget_inputs(job_id)
             raise
         return AcceptedJob(job_id, started=await self._start(workflow_input_of(job)))
-
-    async def _store_inputs(
-        self, job_id: uuid.UUID, pictures: list[Picture], media_types: dict[str, str]
-    ) -> dict[str, ObjectRef]:
-        async def store(position: int, picture: Picture) -> tuple[str, ObjectRef]:
-            data, content_type = picture.data or b"", media_types[picture.field]
-            key = input_key(str(job_id), str(position))
-            ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
-            await self._parts.store.put(key, data, content_type)
-            return picture.field, ref
-
-        return dict(await asyncio.gather(*(store(position, picture) for position, picture in enumerate(pictures))))
 
     async def _forget_inputs(self, job_id: uuid.UUID) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -18,9 +19,10 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from api.json_body import Answer, WireModel
+from domain.errors import sentence_of
 from engines.hints import CategoryName, GarmentHints
 from imaging.data_uri import is_data_uri
-from workflows.contracts import MAX_GARMENTS
+from workflows.contracts import MAX_GARMENTS, Finding
 
 MIN_COMBO = 2
 """Garments of a combo at least; one belongs on the other route."""
@@ -194,3 +196,55 @@ class Failed(Answer):
 
 
 Poll = Annotated[StillProcessing | Completed | Failed, Field(discriminator="status")]
+
+
+class FoundInPicture(Answer):
+    """Something that a picture shows."""
+
+    code: str = Field(
+        description="Of a problem, the code with which a job would fail; of advice, one of its own.",
+        pattern="^[a-z_]+$",
+    )
+    severity: Literal["problem", "advice"] = Field(
+        description="With a problem there would be no picture; advice is what would make a better one."
+    )
+    message: str = Field(description="A sentence that is safe to show to an end user.", min_length=1)
+
+    @classmethod
+    def of(cls, finding: Finding) -> FoundInPicture:
+        """In words."""
+        advice = finding.severity == "advice" and finding.advice
+        return cls(
+            code=finding.code, severity=finding.severity, message=advice or sentence_of(finding.code, finding.advice)
+        )
+
+
+class PictureVerdict(Answer):
+    """What is said of the photo, or of a garment with all its pictures."""
+
+    ok: bool = Field(description="Whether there is no problem.")
+    findings: list[FoundInPicture] = Field(description="Problems first. Empty where there is nothing to change.")
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding], garment: int | None) -> PictureVerdict:
+        """What was found of this garment, or of the photo."""
+        own = [each for each in findings if each.garment == garment]
+        own.sort(key=lambda each: each.severity == "advice")
+        ok = not own or own[0].severity == "advice"
+        return cls(ok=ok, findings=[FoundInPicture.of(each) for each in own])
+
+
+class Verdict(Answer):
+    """What the pictures of a try-on show."""
+
+    ok: bool = Field(description="Whether nothing that was looked at keeps a try-on from completing.")
+    photo: PictureVerdict
+    garments: list[PictureVerdict] = Field(
+        description="In the order of the request.", min_length=1, max_length=MAX_GARMENTS
+    )
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding], garments: int) -> Verdict:
+        """What was found, of so many garments."""
+        photo, *others = (PictureVerdict.of(findings, garment) for garment in (None, *range(garments)))
+        return cls(ok=all(each.ok for each in (photo, *others)), photo=photo, garments=others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +13,17 @@ import numpy as np
 
 from activities.device import Device
 from activities.inference import InferenceActivities
-from engines.base import EngineInfo, OnStep, PersonMap, Picture, RenderRequest, RenderResult, ShouldStop
+from engines.base import (
+    EngineError,
+    EngineInfo,
+    Garment,
+    OnStep,
+    PersonMap,
+    Picture,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
 from engines.routes import Route, RoutedEngines
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
@@ -51,6 +61,17 @@ class SleepingEngine:
         """A person of no pixel."""
         empty = np.zeros(photo.shape[:2], np.uint8)
         return PersonMap(empty, empty, np.zeros((LANDMARKS, 4), np.float32), 1.0)
+
+    def examine(
+        self,
+        _photo: Picture,
+        _person_map: PersonMap | None,
+        _garments: Sequence[Garment],
+        _on_step: OnStep,
+        _should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """It refuses nothing."""
+        return []
 
     def render(self, request: RenderRequest, on_step: OnStep, _should_stop: ShouldStop) -> RenderResult:
         """Sleep for the seconds that a picture takes, saying every now and then that it lives."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,9 @@ from engines.base import (
     Engine,
     EngineError,
     EngineInfo,
+    Garment,
     OnStep,
+    PersonMap,
     PersonSegmenter,
     Picture,
     RenderRequest,
@@ -68,6 +70,22 @@ class JudgedEngine:
     def readings(self) -> Mapping[str, float]:
         """The engine's own."""
         return self._engine.readings()
+
+    def examine(
+        self,
+        photo: Picture,
+        person_map: PersonMap | None,
+        garments: Sequence[Garment],
+        on_step: OnStep,
+        should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """The engine's own refusals; none where it would draw the garments without their hints."""
+        refusals = self._engine.examine(photo, person_map, garments, on_step, should_stop)
+        without_hints = next(with_fewer_hints(garments, self.info.hints, None), None) if refusals else None
+        if without_hints is None:
+            return refusals
+        plain = dressing_order(without_hints)
+        return self._engine.examine(photo, person_map, plain, on_step, should_stop) and refusals
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw and judge; a picture out of bounds is drawn once more with another seed.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PIL import Image
 
 from engines.base import (
     Category,
+    EngineError,
     EngineInfo,
     Garment,
     Landmark,
@@ -52,6 +53,17 @@ class FlatEngine:
     def readings(self) -> Mapping[str, float]:
         """There is no device to watch."""
         return {}
+
+    def examine(
+        self,
+        _photo: Picture,
+        _person_map: PersonMap | None,
+        _garments: Sequence[Garment],
+        _on_step: OnStep,
+        _should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """It refuses nothing."""
+        return []
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Paste the garments in their order."""

@@ -8,13 +8,16 @@ from dataclasses import replace
 from engines.base import (
     EngineError,
     EngineInfo,
+    Garment,
     OnStep,
     PersonMap,
     PersonSegmenter,
+    Picture,
     RenderRequest,
     RenderResult,
     ShouldStop,
 )
+from engines.errors import noted_in
 from engines.finish.paste_back import paste_back
 from engines.finish.swatches import swatch
 from engines.finish.views import view_of
@@ -59,6 +62,24 @@ class GenerativeEngine:
     def readings(self) -> Mapping[str, float]:
         """See `engines.base.Engine.readings`."""
         return self._painter.readings()
+
+    def examine(
+        self,
+        photo: Picture,
+        person_map: PersonMap | None,
+        garments: Sequence[Garment],
+        on_step: OnStep,
+        should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """Look at what is done before the network draws, see `engines.base.Engine.examine`."""
+        refusals: list[EngineError] = []
+        if person_map is not None:
+            with noted_in(refusals):
+                check_shown(view_of(photo, person_map), {garment.category for garment in garments})
+        for garment in garments:
+            with noted_in(refusals):
+                reference_of(garment, self._lifter, on_step, should_stop)
+        return refusals
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw the person wearing the garments, from the skin outwards.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 
 from engines.base import (
     Category,
+    EngineError,
     EngineInfo,
+    Garment,
     Label,
     OnStep,
     PersonMap,
     PersonSegmenter,
+    Picture,
     RenderRequest,
     RenderResult,
     ShouldStop,
 )
 from engines.channels import on_channels
-from engines.errors import blamed_on
+from engines.errors import blamed_on, noted_in
 from engines.finish.swatches import swatch
+from engines.garment.cloth import Cloth
 from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
 from engines.regions import BoolMask, labelled_as
@@ -43,7 +47,7 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.upper import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import is_open, is_tucked, settle_hints
+from engines.warp.hints import is_open, is_tucked, photo_to_lay, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.plate.lay import fill_in, left_as_it_is, old_garment, take_off
 from engines.warp.ribbon import Drape
@@ -93,6 +97,40 @@ class WarpEngine:
         """There is no device to watch."""
         return {}
 
+    def examine(
+        self,
+        photo: Picture,
+        person_map: PersonMap | None,
+        garments: Sequence[Garment],
+        on_step: OnStep,
+        should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        """Measure the body, cut the garments out and lay them on it, see `engines.base.Engine.examine`.
+
+        A garment that is put on after one that was refused is only cut out: what it would lie on is not known.
+        """
+        stages, refusals = Stages(on_step, should_stop), list[EngineError]()
+        body: BodyModel | None = None
+        if person_map is not None:
+            stages.begin("body")
+            person_map = reduced_map(person_map, working_scale(photo))
+            with noted_in(refusals):
+                body = measure_body(person_map)
+                check_pose(person_map, body)
+        for number, garment in enumerate(garments):
+            with noted_in(refusals), blamed_on(garment):
+                stages.begin("cut_out")
+                cloth = self._lifter.lift(photo_to_lay(garment), garment.category, on_step, should_stop)
+                if person_map is None or body is None or refusals:
+                    continue
+                stages.begin("drape")
+                drape = draped(garments, number, cloth, body)
+                check_drape(drape, body, garment.category)
+                if number + 1 < len(garments):
+                    old = beneath(garments, number, person_map, body).old
+                    person_map, body = redressed(person_map, body, drape, old, garment.category)
+        return refusals
+
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw the person wearing the garments, from the skin outwards.
 
@@ -133,8 +171,7 @@ class WarpEngine:
             after_first = f"_{number + 1}" if number else ""
             checks.update({f"{name}{after_first}": value for name, value in drape.checks.items()})
             if number + 1 < len(request.garments):
-                person_map = redressed(person_map, body, drape, old, garment.category)
-                body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
+                person_map, body = redressed(person_map, body, drape, old, garment.category)
         return before, picture, checks, swatches
 
     def _put_on(
@@ -148,29 +185,22 @@ class WarpEngine:
         stages: Stages,
         cloths: LiftedAhead,
     ) -> tuple[NDArray[np.float32], Drape, BoolMask, NDArray[np.uint8]]:
-        """One garment on the picture so far; over another one of its category or an open one nothing is taken off.
+        """One garment on the picture so far.
 
         Returns:
             The picture with it, the garment with its checks, where the old one was, and some of its pixels.
         """
         garment, name = request.garments[number], number + 1
-        earlier, later = request.garments[:number], request.garments[number + 1 :]
-        over = is_open(garment) or any(one.category is garment.category for one in earlier)
-        under_tucked_top = any(is_tucked(one) for one in earlier)
-        tucked_into_next = any(one.category is Category.LOWER_BODY for one in later)
         # What goes with the old garment does not depend on the new one, which is still being cut out.
         stages.begin("take_off")
-        seen = replace(body, labels=person_map.labels).with_fields_of(body)
-        worn = old_garment(person_map.labels, seen, garment.category)
-        old = np.zeros_like(worn) if over else worn
-        off = None if over else take_off(picture, person_map, seen, garment.category)
+        under = beneath(request.garments, number, person_map, body)
+        seen, old = under.seen, under.old
+        off = None if under.stays else take_off(picture, person_map, seen, garment.category)
         stages.begin("cut_out")
         cloth = cloths.take(number)
         self._observe(f"cut_out_{name}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
-        drape = drape_garment(
-            garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
-        )
+        drape = draped(request.garments, number, cloth, body)
         self._observe(f"mesh_{name}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{name}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{name}", lambda: picture_of_colours(on_channels(drape.alpha)))
@@ -180,14 +210,61 @@ class WarpEngine:
         del off  # What was measured for it takes memory that the compositor needs.
         self._observe(f"plate_{name}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
+        under_tucked_top = has_tucked_top(request.garments[:number])
         picture = compose(Scene(picture, plate, person_map, seen, old, drape, under_tucked_top), request.seed)
         self._observe(f"result_{name}", lambda: picture_of_colours(picture))
         pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
         return picture, drape, old, pixels
 
 
-def redressed(person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMask, category: Category) -> PersonMap:
-    """The person map after a garment was put on, for the next one over it.
+def has_tucked_top(garments: Sequence[Garment]) -> bool:
+    """Whether a top among these is tucked in, so that the waistband is open to view."""
+    return any(is_tucked(each) for each in garments)
+
+
+def draped(garments: Sequence[Garment], number: int, cloth: Cloth, body: BodyModel) -> Drape:
+    """A garment, cut out, on the body and between those that are put on before and after it.
+
+    Raises:
+        EngineError: See `engines.warp.drape.upper.drape_garment`.
+    """
+    return drape_garment(
+        garments[number],
+        cloth,
+        body,
+        under_tucked_top=has_tucked_top(garments[:number]),
+        tucked_into_next=any(each.category is Category.LOWER_BODY for each in garments[number + 1 :]),
+    )
+
+
+@dataclass(frozen=True)
+class Beneath:
+    """What a garment is put on over.
+
+    Attributes:
+        seen: The body, in what is worn so far.
+        stays: Whether nothing is taken off: over another one of the job of its category, and under an open one.
+        old: ``(h, w)`` bool, the garment that is taken off.
+    """
+
+    seen: BodyModel
+    stays: bool
+    old: BoolMask
+
+
+def beneath(garments: Sequence[Garment], number: int, person_map: PersonMap, body: BodyModel) -> Beneath:
+    """What a garment of a job takes the place of."""
+    garment = garments[number]
+    seen = replace(body, labels=person_map.labels).with_fields_of(body)
+    worn = old_garment(person_map.labels, seen, garment.category)
+    stays = is_open(garment) or any(each.category is garment.category for each in garments[:number])
+    return Beneath(seen, stays, np.zeros_like(worn) if stays else worn)
+
+
+def redressed(
+    person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMask, category: Category
+) -> tuple[PersonMap, BodyModel]:
+    """The person map and the body after a garment was put on, for the next one over it.
 
     Args:
         person_map: Before this garment.
@@ -207,7 +284,9 @@ def redressed(person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMas
     labels[bared & (body.arm_distance < 1)] = Label.ARMS
     matte[bared & (labels == Label.BACKGROUND)] = 0
     labels[covered & ~labelled_as(labels, IN_FRONT)] = WORN_AS[category]
-    return replace(person_map, labels=labels, matte=np.maximum(matte, (drape.alpha * 255).astype(np.uint8)))
+    matte = np.maximum(matte, (drape.alpha * 255).astype(np.uint8))
+    next_map = replace(person_map, labels=labels, matte=matte)
+    return next_map, replace(body, labels=labels, matte=matte.astype(np.float32) / 255.0)
 
 
 def build(_options: EngineOptions, workplace: Workplace) -> WarpEngine:

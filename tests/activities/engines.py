@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engines.base import (
     EngineError,
     EngineInfo,
+    Garment,
     OnStep,
     PersonMap,
     Picture,
@@ -34,6 +37,8 @@ class FakeEngine:
 
     def __init__(self, error: EngineError | None = None) -> None:
         self.requests: list[RenderRequest] = []
+        self.examined: list[tuple[Picture, PersonMap | None, list[Garment]]] = []
+        self.refusals: list[EngineError] = []
         self._error = error
 
     def setup(self) -> None:
@@ -50,6 +55,18 @@ class FakeEngine:
         if self._error:
             raise self._error
         return person_map(*photo.shape[:2])
+
+    def examine(
+        self,
+        photo: Picture,
+        person_map: PersonMap | None,
+        garments: Sequence[Garment],
+        on_step: OnStep,
+        should_stop: ShouldStop,
+    ) -> list[EngineError]:
+        on_step("examine")
+        self.examined.append((photo, person_map, list(garments)))
+        return self.refusals
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         on_step("paint")

@@ -31,7 +31,15 @@ from imaging.decoder_pool import DecoderPool
 from tests.activities.engines import FakeEngine, only, person_map
 from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
-from workflows.contracts import FetchedGarment, GarmentHints, ObjectRef, RenderInput, SegmentPersonInput
+from workflows.contracts import (
+    ExamineInput,
+    FetchedGarment,
+    Finding,
+    GarmentHints,
+    ObjectRef,
+    RenderInput,
+    SegmentPersonInput,
+)
 
 
 async def stored(store: MemoryObjectStore, key: str, data: bytes) -> ObjectRef:
@@ -303,3 +311,39 @@ async def test_broken_device_ends_the_process_and_leaves_the_job_to_another() ->
         await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
     device.close()
     gave_up.assert_called_once_with()
+
+
+async def examine_input(store: MemoryObjectStore, *hints: GarmentHints) -> ExamineInput:
+    whole = await render_input(store, *hints)
+    return ExamineInput(person=whole.person, garments=whole.garments)
+
+
+async def test_findings_are_of_the_photo_or_of_a_garment_in_the_callers_order(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = await examine_input(store, GarmentHints(garment_category="Denim Jacket"), GarmentHints())
+    before = set(store.objects)
+
+    def refuse_the_jacket(*asked: Any) -> list[EngineError]:
+        error = EngineError("garment_not_recognised", advice="It looks like trousers.")
+        error.garment = asked[2][-1]  # put on last
+        return [EngineError("pose_not_usable"), error]
+
+    engine.examine = refuse_the_jacket  # type: ignore[method-assign]
+    found = await ActivityEnvironment().run(steps_of(store, engine).examine, request)
+    problems = [each for each in found.findings if each.severity == "problem"]
+    assert problems == [
+        Finding(code="pose_not_usable"),
+        Finding(code="garment_not_recognised", garment=0, advice="It looks like trousers."),
+    ]
+    advice = [(each.code, each.garment) for each in found.findings if each.severity == "advice"]
+    assert {("garment_small", 0), ("garment_small", 1)} <= set(advice)
+    assert found.findings == [*problems, *found.findings[2:]], "problems first"
+    assert set(store.objects) == before, "nothing is kept"
+
+
+async def test_garments_are_examined_where_the_photo_shows_nobody(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine(EngineError("several_people", advice="Use a photo of you alone."))
+    found = await ActivityEnvironment().run(steps_of(store, engine).examine, await examine_input(store, GarmentHints()))
+    assert found.findings[0] == Finding(code="several_people", advice="Use a photo of you alone.")
+    ((_, nobody, garments),) = engine.examined
+    assert (nobody, len(garments)) == (None, 1)

@@ -53,6 +53,14 @@ async def put(store: MemoryObjectStore, *keys: str, age: timedelta = timedelta(0
         store.written_at[key] -= age
 
 
+async def test_pictures_of_checks_that_are_over_are_deleted(database: Database) -> None:
+    store = MemoryObjectStore()
+    await put(store, "checks/a/old/input-0", "checks/a/old/garment-0-front.png", age=ORPHAN_AGE + timedelta(minutes=1))
+    await put(store, "checks/a/new/input-0", age=ORPHAN_AGE - timedelta(minutes=1))
+    await purge(database, store)
+    assert await store.list_keys("checks/") == ["checks/a/new/input-0"]
+
+
 async def test_expired_pictures_are_deleted_and_others_kept(database: Database, digester: KeyDigester) -> None:
     caller, store = await create_caller(database, digester), MemoryObjectStore()
     kept, expired = [await create_job(database, caller) for _ in range(2)]

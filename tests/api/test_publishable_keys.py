@@ -216,6 +216,7 @@ async def test_a_page_can_do_nothing_but_start_and_poll(api: Api, shop: Page) ->
     assert open_to_pages == {
         ("POST", TRYON),
         ("POST", COMBO),
+        ("POST", TRYON + "/check"),
         ("GET", TRYON + "/{jobId}"),
         ("GET", TRYON + "/{jobId}/picture"),
     }

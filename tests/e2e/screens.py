@@ -67,6 +67,7 @@ async def main() -> None:
                         for name, path in pages(busy, job_id, product_id).items():
                             await shoot(await context.new_page(), site, path, f"{name}-{looks}")
                         await shoot_result(await context.new_page(), site, looks)
+                        await shoot_check(await context.new_page(), site, looks)
             await chromium.close()
     sys.stdout.write(f"{len(list(OUT.glob('*.png')))} pictures in {OUT}\n")
 
@@ -195,6 +196,17 @@ async def shoot_result(page: Page, site: Site, looks: str) -> None:
     await page.locator("#done").wait_for(state="visible", timeout=JOB_MS)
     await page.wait_for_load_state("networkidle")
     await page.screenshot(path=OUT / f"playground-result-{looks}.png", full_page=True)
+    await page.close()
+
+
+async def shoot_check(page: Page, site: Site, looks: str) -> None:
+    """The playground once a check has found something to change."""
+    await page.goto(f"{site.address}/dashboard/playground")
+    await page.get_by_role("button", name="Fill in samples").click()
+    await page.locator("[name='garments[0].category']").select_option("lower_body")
+    await page.locator("#check").click()
+    await page.locator(".found:visible").first.wait_for(timeout=JOB_MS)
+    await page.screenshot(path=OUT / f"playground-check-{looks}.png", full_page=True)
     await page.close()
 
 

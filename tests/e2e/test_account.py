@@ -40,6 +40,25 @@ async def test_a_watermark_that_is_switched_on_is_on_the_next_result(person: Per
     assert person.complaints == []
 
 
+async def test_a_check_says_under_each_picture_what_to_change(person: Person) -> None:
+    await person.sign_up()
+    await person.open("/playground")
+    await person.press("Fill in samples")
+    category = person.page.locator("[name='garments[0].category']")
+    await category.select_option("lower_body")
+    await person.press("Check the pictures")
+    found = person.page.locator("[data-found='garments[0].garmentImageUrl'] .problem")
+    await found.wait_for(timeout=JOB_MS)
+    assert "garment for the lower body" in await found.inner_text()
+    await person.reads("These pictures cannot be used.")
+    await category.select_option("upper_body")
+    assert await person.page.locator(".found:visible").count() == 0
+    await person.press("Check the pictures")
+    await person.reads("The pictures can be used.", JOB_MS)
+    assert await person.page.locator("#done").is_hidden()
+    assert person.complaints == []
+
+
 async def test_a_blocked_account_is_told_why_and_its_calls_are_refused(chromium: Browser, site: Site) -> None:
     async with Person.before(chromium, site) as owner, Person.before(chromium, site) as operator:
         await owner.sign_up()

@@ -18,7 +18,7 @@ from tests.pictures import encoded
 from tests.tryon_client.conftest import KEY, FakeTime
 from tests.tryon_client.replies import ACCEPTED, COMPLETED, FAILED, JOB, PICTURE, processing
 from tests.tryon_client.scripted_server import Reply, ScriptedServer
-from tryon_client import Garment, Job, JobFailed, Product, TryOnClient, calls
+from tryon_client import Finding, Garment, Job, JobFailed, PictureVerdict, Product, TryOnClient, Verdict, calls
 from workflows import contracts
 from workflows.backfills.contracts import ItemGarment
 from workflows.products.contracts import ProductFields
@@ -220,3 +220,36 @@ def test_every_hint_is_known_everywhere() -> None:
     assert every <= Garment.__annotations__.keys() & calls.Hints.__annotations__.keys()
     assert registered <= Product.__annotations__.keys() & calls.ProductFields.__annotations__.keys()
     assert registered <= {column.key for column in tables.Product.__table__.columns}
+
+
+async def test_a_check_sends_what_a_try_on_sends_and_reads_every_finding(
+    client: Any, server: ScriptedServer, jpeg: bytes
+) -> None:
+    dark = {"code": "photo_dark", "severity": "advice", "message": "The photo is dark."}
+    wrong = {"code": "garment_not_recognised", "severity": "problem", "message": "It looks like trousers."}
+    answer = {
+        "ok": False,
+        "photo": {"ok": True, "findings": [dark]},
+        "garments": [{"ok": False, "findings": [wrong]}, {"ok": True, "findings": []}],
+    }
+    server.reply(Reply(200, answer), Reply(200, answer))
+    verdict = await client.check(jpeg, [Garment(jpeg, "upper_body"), Garment(product_id="SKU-1")])
+    assert verdict == Verdict(
+        ok=False,
+        photo=PictureVerdict(ok=True, findings=(Finding(**dark),)),
+        garments=(PictureVerdict(ok=False, findings=(Finding(**wrong),)), PictureVerdict(ok=True, findings=())),
+    )
+    await client.check(jpeg, jpeg, category="lower_body", size="M")
+    several, one = server.received
+    assert {(each.method, each.path) for each in (several, one)} == {("POST", "/api/v1/tryon/check")}
+    assert several.body["garments"] == [
+        {"garmentImageUrl": inline(jpeg), "category": "upper_body"},
+        {"productId": "SKU-1"},
+    ]
+    assert one.body == {
+        "customerPhotoBase64": inline(jpeg),
+        "garmentImageUrl": inline(jpeg),
+        "category": "lower_body",
+        "size": "M",
+    }
+    assert "Idempotency-Key" not in one.headers

@@ -1,4 +1,4 @@
-// Starts a try-on from the form, tells how it goes, and shows the picture beside the photo.
+// Checks the pictures of the form, or starts a try-on, tells how it goes, and shows the picture beside the photo.
 "use strict";
 
 const ASK_EVERY_MS = 800;
@@ -109,10 +109,66 @@ function slide() {
 }
 place("split").addEventListener("input", slide);
 
+function showRefusal(body) {
+  const controls = Object.entries(body.fields || {}).map(([name, sentence]) => name && showError(name, sentence));
+  const control = controls.find((each) => each);
+  if (control) control.focus();
+  else trouble(body.error);
+}
+
+// What was found in each picture stands under it, until something in the form changes.
+function showFindings(findings) {
+  for (const list of playground.querySelectorAll("[data-found]")) {
+    const found = findings[list.dataset.found] || [];
+    list.hidden = !found.length;
+    list.replaceChildren(...found.map(({ severity, message }) => {
+      const item = document.createElement("li");
+      const word = document.createElement("b");
+      item.className = severity;
+      word.textContent = severity === "problem" ? "Change:" : "Better:";
+      item.append(word, ` ${message}`);
+      return item;
+    }));
+  }
+}
+
+function showChecked(tone, sentence) {
+  place("checked").hidden = !sentence;
+  place("checked").className = `note ${tone}`;
+  place("checked").textContent = sentence;
+}
+
+function forgetCheck() {
+  showChecked("", "");
+  showFindings({});
+}
+playground.addEventListener("change", forgetCheck);
+
+async function checkPictures() {
+  forgetCheck();
+  showChecked("busy", "Looking at the pictures.");
+  place("check").disabled = true;
+  try {
+    const { ok, body } = await ask(place("check").formAction, { method: "POST", body: new FormData(playground) });
+    showChecked(body.ok ? "good" : "bad", ok ? body.said : "");
+    if (ok) showFindings(body.findings);
+    else showRefusal(body);
+  } catch {
+    showChecked("", "");
+    trouble("The service cannot be reached. Try again in a moment.");
+  } finally {
+    place("check").disabled = false;
+  }
+}
+
 playground.addEventListener("submit", async (event) => {
   event.preventDefault();
   trouble("");
   for (const field of playground.querySelectorAll(".field.wrong")) clearError(field);
+  if (event.submitter === place("check")) {
+    await checkPictures();
+    return;
+  }
   const form = new FormData(playground);
   const photo = photoBefore();
   go.disabled = true;
@@ -121,10 +177,7 @@ playground.addEventListener("submit", async (event) => {
     const { ok, body } = await ask(playground.action, { method: "POST", body: form });
     if (!ok) {
       say("");
-      const controls = Object.entries(body.fields || {}).map(([name, sentence]) => name && showError(name, sentence));
-      const control = controls.find((each) => each);
-      if (control) control.focus();
-      else trouble(body.error);
+      showRefusal(body);
       return;
     }
     show("under-way");

@@ -11,18 +11,20 @@ import pytest
 
 from api.dashboard import samples
 from api.dashboard.forms import RULES
-from api.dashboard.playground import RUNS, TEXTS
+from api.dashboard.playground import RUNS, TEXTS, WORDS_OF_CHECKS
 from domain import products
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
+from domain.tables import Job
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, padded, photo
+from workflows.contracts import CheckInput, Finding, Findings
 
-PAGE, RUN = "/playground", "/playground/run"
+PAGE, RUN, CHECK = "/playground", "/playground/run", "/playground/check"
 JSON = {"Accept": "application/json"}
 PERSON = ("customerPhotoBase64", ("me.jpg", encoded(), "image/jpeg"))
 PICTURE = {
@@ -307,3 +309,75 @@ async def test_a_link_chooses_a_product_and_the_sample_portrait(
     assert re.search(r'name="garments\[0\]\.source" value="product"[^>]*checked', shown)
     assert (f'<option value="{product_id}" selected' in shown) is offered
     assert (f'value="{product_id}"' in shown.partition('name="garments[0].productId.other"')[2][:200]) is not offered
+
+
+DARK = Finding(code="photo_dark", severity="advice", advice="The photo is dark.")
+TROUSERS = Finding(code="garment_not_recognised", garment=1, advice="It looks like trousers.")
+
+
+@pytest.fixture
+def found(api: Api, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
+    """What checks find."""
+    findings: list[Finding] = []
+
+    async def check(asked: CheckInput, seconds: float) -> Findings:
+        assert asked.account_id == str(api.caller.account_id)
+        return Findings(findings=findings)
+
+    monkeypatch.setattr(api.parts.temporal, "check_pictures", check)
+    return findings
+
+
+async def check(browser: Browser, *, json_wanted: bool = True) -> httpx.Response:
+    """Two garments, with a place of the form between them left empty."""
+    fields = {"garments[0].category": "upper_body", "garments[2].category": "upper_body"}
+    headers = JSON if json_wanted else {}
+    return await browser.post(CHECK, fields, page=PAGE, files=[PERSON, front(), front(2)], headers=headers)
+
+
+async def test_a_check_starts_nothing_and_says_that_all_is_well(
+    api: Api, browser: Browser, found: list[Finding]
+) -> None:
+    answer = (await check(browser)).json()
+    assert (answer["ok"], answer["said"]) == (True, WORDS_OF_CHECKS[True, False])
+    with api.parts.database.reading() as session:
+        assert session.query(Job).filter_by(account_id=api.caller.account_id).count() == 0
+
+
+async def test_findings_are_told_by_the_fields_that_they_are_about(browser: Browser, found: list[Finding]) -> None:
+    found += [TROUSERS, DARK]
+    answer = (await check(browser)).json()
+    assert (answer["ok"], answer["said"]) == (False, WORDS_OF_CHECKS[False, True])
+    assert answer["findings"] == {
+        "customerPhotoBase64": [{"severity": "advice", "message": "The photo is dark."}],
+        "garments[0].garmentImageUrl": [],
+        "garments[2].garmentImageUrl": [
+            {"severity": "problem", "message": "The garment could not be recognised. It looks like trousers."}
+        ],
+    }
+
+
+async def test_without_scripts_they_stand_under_the_pictures_of_the_page(
+    browser: Browser, found: list[Finding]
+) -> None:
+    found.append(DARK)
+    page = (await check(browser, json_wanted=False)).text
+    assert WORDS_OF_CHECKS[True, True] in page
+    shown = re.findall(
+        r'<ul class="found" data-found="([^"]+)">\s*<li class="advice"><b>Better:</b> ([^<]+)</li>', page
+    )
+    assert shown == [("customerPhotoBase64", "The photo is dark.")]
+
+
+async def test_a_check_refuses_a_form_as_a_run_does_and_needs_no_volume(
+    open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing_found(asked: CheckInput, seconds: float) -> Findings:
+        return Findings()
+
+    async with open_api(own_terms=OwnTerms(included=0)) as api:
+        monkeypatch.setattr(api.parts.temporal, "check_pictures", nothing_found)
+        browser = await signed_in(api)
+        refused = await browser.post(CHECK, {}, page=PAGE, headers=JSON, files=[])
+        assert (refused.status_code, "customerPhotoBase64" in refused.json()["fields"]) == (422, True)
+        assert (await check(browser)).json()["ok"] is True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,4 +109,21 @@ def test_garment_that_is_none_ends_in_its_error_before_anything_is_painted() -> 
         render(painter, TOP, blank := Garment(np.full((300, 300, 3), 255, np.uint8), Category.UPPER_BODY))
     assert caught.value.code == "garment_not_recognised"
     assert caught.value.garment is blank
+    assert painter.requests == []
+
+
+def test_a_look_finds_what_is_refused_before_anything_is_painted() -> None:
+    painter = DrawnPainter()
+    engine = GenerativeEngine(painter, DrawnSegmenter(PERSON))
+    blank = Garment(np.full((300, 300, 3), 250, np.uint8), Category.UPPER_BODY)
+    nobody = replace(PERSON.person_map, labels=np.zeros_like(PERSON.person_map.labels))
+    found = engine.examine(PERSON.photo, nobody, [TOP, blank], lambda _: None, lambda: False)
+    assert [(each.code, each.garment) for each in found] == [
+        ("pose_not_usable", None),
+        ("garment_not_recognised", blank),
+    ]
+    assert engine.examine(PERSON.photo, PERSON.person_map, [TOP], lambda _: None, lambda: False) == []
+    assert [each.garment for each in engine.examine(PERSON.photo, None, [blank], lambda _: None, lambda: False)] == [
+        blank
+    ]
     assert painter.requests == []

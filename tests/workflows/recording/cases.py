@@ -6,6 +6,7 @@ from temporalio import workflow
 
 from tests.workflows.recording import (
     backfill_cases,
+    check_cases,
     erasure_cases,
     import_cases,
     logo_cases,
@@ -25,6 +26,7 @@ CASES = (
     *erasure_cases.CASES,
     *mail_cases.CASES,
     *import_cases.CASES,
+    *check_cases.CASES,
 )
 
 UNRELEASED: frozenset[str] = frozenset()

@@ -1,0 +1,82 @@
+"""`CheckWorkflow`: would a job with these pictures be drawn? Nothing is drawn, billed or kept to find out."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import ValidationError
+
+    from domain.errors import CATALOGUE, Audience, is_code
+    from domain.object_keys import check_prefix
+    from workflows import steps
+    from workflows.contracts import (
+        CheckInput,
+        CleanUpCheckInput,
+        ExamineInput,
+        FetchedGarment,
+        FetchGarmentInput,
+        Finding,
+        Findings,
+        GarmentSource,
+    )
+
+LONGEST_CHECK = timedelta(minutes=3)
+"""The steps' own budgets end a run before that."""
+
+LONGEST_DOWNLOAD = 5.0
+"""Seconds until a garment's picture counts as one that cannot be downloaded: a job tries for longer, but nobody waits
+for that here."""
+
+
+@workflow.defn(name="CheckWorkflow", failure_exception_types=[ValidationError])
+class CheckWorkflow:
+    """Fetch the garments, have the engine look at everything, delete it."""
+
+    @workflow.run
+    async def run(self, check: CheckInput) -> Findings:
+        """Carry out the check. A picture that cannot be used is a finding, not a failed workflow."""
+        try:
+            return await self._findings(check)
+        finally:
+            await self._clean_up(check)
+
+    async def _findings(self, check: CheckInput) -> Findings:
+        if check.rehearsal is not None:
+            if check.rehearsal.delay_seconds:
+                await workflow.sleep(check.rehearsal.delay_seconds)
+            return Findings(findings=check.rehearsal.findings)
+        got = await asyncio.gather(*(self._fetch(check, garment) for garment in check.garments))
+        garments = [each for each in got if isinstance(each, FetchedGarment)]
+        found = await steps.EXAMINE.run(
+            check.part(ExamineInput, garments=garments), " + ".join(each.category for each in check.garments)
+        )
+        return Findings(findings=[each for each in got if isinstance(each, Finding)] + found.findings)
+
+    async def _fetch(self, check: CheckInput, garment: GarmentSource) -> FetchedGarment | Finding:
+        wanted = FetchGarmentInput(
+            job_id=check.check_id, garment=garment, folder=check_prefix(check.account_id, check.check_id)
+        )
+        deadline = asyncio.timeout(LONGEST_DOWNLOAD)
+        try:
+            async with deadline:
+                return await steps.FETCH_GARMENT.run(wanted, f"garment {garment.index + 1} of {len(check.garments)}")
+        except (ActivityError, TimeoutError) as error:
+            cause = error.cause if isinstance(error, ActivityError) else None
+            if deadline.expired():
+                return Finding(code="garment_url_unreachable", garment=garment.index)
+            code = cause.type if isinstance(cause, ApplicationError) else None
+            if is_code(code) and CATALOGUE[code].audience is not Audience.OPERATOR:
+                return Finding(code=code, garment=garment.index)
+            raise
+
+    async def _clean_up(self, check: CheckInput) -> None:
+        try:
+            await steps.CLEAN_UP_CHECK.run(check.part(CleanUpCheckInput), "the pictures", here_first=True)
+        except ActivityError:
+            # What was found stands; the purge deletes what is left.
+            workflow.logger.warning("clean-up failed", extra={"check_id": check.check_id})
