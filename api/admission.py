@@ -24,7 +24,7 @@ from api.dashboard.admission import STATIC_PREFIX, PageSending, admit_page
 from api.edge import plain_address
 from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
-from api.publishable import origin_headers, preflight_answer, visitor_id
+from api.publishable import is_allowed_page, origin_headers, preflight_answer, visitor_id
 from api.rate_limit import rate_headers, whole_seconds
 from api.routes import SAFE, RoutePolicy, call_of, is_page
 from domain.access import keys
@@ -151,7 +151,7 @@ async def admit_call(scope: Scope) -> None:
     asked = call.route.policy(scope["method"])
     if owner.publishable and not asked.publishable:
         raise TryOnError("key_publishable")
-    if owner.publishable and "Access-Control-Allow-Origin" not in call.answer_headers:
+    if owner.publishable and not is_allowed_page(owner, headers):
         raise TryOnError("origin_not_allowed")
     if not owner.may(asked.scope):
         raise TryOnError("key_scope_missing", f"This API key lacks the scope {asked.scope}.")

@@ -28,12 +28,13 @@ from api.request_context import RequestContext
 from api.routes import PAGES, RouteTable, call_of, is_page
 from api.tryon import checking, listing, pictures
 from api.tryon import router as tryon
+from api.widget import router as widget
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-AREAS = (health, tryon, listing, pictures, checking, products, usage, fashn, stripe_webhook)
+AREAS = (health, tryon, listing, pictures, checking, products, usage, fashn, widget, stripe_webhook)
 ROUTERS = (*(area.router for area in AREAS), pages)
 
 PAGE_DECODERS = 2
@@ -87,6 +88,7 @@ def create_app(
     for router in ROUTERS:
         app.include_router(router)
     app.mount(f"{PAGES}/static", KeptStaticFiles(directory=STATIC))
+    app.mount(widget.STATIC_PATH, KeptStaticFiles(directory=widget.STATIC))
     for path in ("/", PAGES):
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)

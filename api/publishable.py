@@ -53,10 +53,24 @@ def preflight_answer(scope: Scope, route: MatchedRoute) -> Response | None:
 
 def origin_headers(owner: KeyOwner, headers: Headers) -> Mapping[str, str]:
     """What lets a page of one of the key's origins read the answer; for any other page only what caches need."""
-    named = headers.getlist("Origin")
-    if len(named) != 1 or named[0] not in (owner.key.origins or ()):
+    origin = _named_origin(owner, headers)
+    if origin is None:
         return {"Vary": "Origin"}
-    return {"Vary": "Origin", "Access-Control-Allow-Origin": named[0], "Access-Control-Expose-Headers": READ}
+    return {"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": READ}
+
+
+def is_allowed_page(owner: KeyOwner, headers: Headers) -> bool:
+    """Whether the page that calls is of one of the key's origins, or a page of the service itself.
+
+    The latter is the widget's dialog, which browsers frame on pages of the key's origins alone (`api.widget.router`).
+    No script can set the header that tells it.
+    """
+    return _named_origin(owner, headers) is not None or headers.get("Sec-Fetch-Site") == "same-origin"
+
+
+def _named_origin(owner: KeyOwner, headers: Headers) -> str | None:
+    named = headers.getlist("Origin")
+    return named[0] if len(named) == 1 and named[0] in (owner.key.origins or ()) else None
 
 
 def visitor_id(owner: KeyOwner, scope: Scope) -> uuid.UUID:

@@ -202,6 +202,7 @@ TEXTS = {
     "api": "API reference",
     "errors": "Errors",
     "test-keys": "Test keys",
+    "widget": "The widget",
     "publishable-keys": "Keys for web pages",
     "photos": "Photos that work",
     "garments": "Garments",

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
@@ -217,14 +217,18 @@ def query_with(request_query: Mapping[str, str], **changes: object) -> str:
 
 
 @cache
-def static_url(name: str) -> str:
-    """Address of a file of ``static/`` that changes with what it holds, so that browsers may keep it for good.
+def kept_address(folder: Path, path: str, name: str) -> str:
+    """Address below ``path`` of a file that changes with what it holds, so that browsers may keep it for good.
 
     Raises:
-        FileNotFoundError: There is none.
+        FileNotFoundError: There is none in the folder.
     """
-    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
-    return str(escape(f"{PAGES}/static/{name}?v={digest}"))
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
+    return str(escape(f"{path}/{name}?v={digest}"))
+
+
+static_url = partial(kept_address, STATIC, f"{PAGES}/static")
+"""Address of a file of ``static/``."""
 
 
 class KeptStaticFiles(StaticFiles):

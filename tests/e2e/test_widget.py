@@ -1,0 +1,208 @@
+"""The widget on a shop's page of another origin: the example of the docs as it stands, with an address and a key."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from playwright.async_api import Browser, FrameLocator, Page, expect
+
+from api.dashboard.samples import PORTRAIT, file_of, picture_of, pixels_of
+from tests.e2e.person import JOB_MS, PHONE, Person
+from tests.e2e.site import Site
+from tests.pictures import data_uri
+
+PROJECT = Path(__file__).parents[2]
+SHOP = PROJECT / "docs" / "examples" / "shop"
+SERVICE, KEY = "http://localhost:8000", "vto_pub_…"
+"""What stands in the example for the service and the key."""
+
+PRODUCTS = {"plain-tee": "plain_tee", "striped-sweater": "striped_sweater"}
+
+
+class ShopHandler(http.server.SimpleHTTPRequestHandler):
+    """Files of the example; in its page, ``replacing`` names what stands for what."""
+
+    def __init__(self, *arguments: Any, replacing: dict[str, str]) -> None:
+        self.replacing = replacing
+        super().__init__(*arguments, directory=str(SHOP))
+
+    def do_GET(self) -> None:
+        if self.path != "/":
+            super().do_GET()
+            return
+        text = (SHOP / "index.html").read_text()
+        for old, new in self.replacing.items():
+            assert old in text
+            text = text.replace(old, new)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(replacing: dict[str, str]) -> Iterator[str]:
+    """A shop under its address."""
+    handler = functools.partial(ShopHandler, replacing=replacing)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://localhost:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def shop(site: Site) -> Iterator[str]:
+    """A shop with two products and a key for its pages; another shop has the same page without being allowed."""
+    email = f"{uuid.uuid4().hex[:12]}@example.com"
+    site.tryon("account", "create", "--email", email, "--plan", "growth")
+    secret = json.loads(site.tryon("key", "create", "--account", email, "--json"))["apiKey"]
+    for sku, sample in PRODUCTS.items():
+        product = {
+            "externalId": sku,
+            "name": sku,
+            "category": "upper_body",
+            "garmentImageUrl": data_uri(picture_of(sample), "image/webp"),
+        }
+        made = httpx.post(
+            f"{site.address}/api/v1/products", json=product, headers={"Authorization": f"Bearer {secret}"}, timeout=60
+        )
+        assert made.status_code == 201, made.text
+    replacing: dict[str, str] = {SERVICE: site.address}
+    with served(replacing) as address:
+        made_key = site.tryon("key", "create", "--account", email, "--publishable", "--origin", address, "--json")
+        replacing[KEY] = json.loads(made_key)["apiKey"]
+        yield address
+
+
+@pytest.fixture(scope="module")
+def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "me.jpg"
+    Image.fromarray(pixels_of(PORTRAIT)).save(path, quality=92)
+    return path
+
+
+def dialog_of(page: Page) -> FrameLocator:
+    return page.frame_locator(".try-on-dialog iframe")
+
+
+async def events_of(page: Page) -> list[dict[str, Any]]:
+    noted: list[dict[str, Any]] = await page.evaluate("window.noted")
+    return noted
+
+
+NOTE_EVENTS = """
+window.noted = [];
+for (const name of ["opened", "completed", "failed", "closed"]) {
+  document.addEventListener(`try-on-${name}`, (event) => window.noted.push({ name, ...event.detail }));
+}
+"""
+
+
+async def test_a_visitor_sees_two_products_on_themselves(
+    chromium: Browser, site: Site, shop: str, photo: Path, axe: str
+) -> None:
+    async with Person.before(chromium, site) as person:
+        page = person.page
+        await page.add_init_script(NOTE_EVENTS)
+        await page.goto(shop)
+        opener = page.locator("try-on[product=plain-tee]")
+        await opener.get_by_role("button", name="See it on you").focus()
+        await page.keyboard.press("Enter")
+        dialog = dialog_of(page)
+        await expect(dialog.locator("#product")).to_have_text("Plain tee")
+        assert await dialog.locator("html").evaluate("html => getComputedStyle(html).getPropertyValue('--accent')") == (
+            "#8a3b12"
+        )
+        await dialog.get_by_role("button", name="Try it on").click()
+        await expect(dialog.get_by_role("alert")).to_have_text("Choose a photo first.")
+        await dialog.locator("#file").set_input_files(photo)
+        await dialog.get_by_role("button", name="Try it on").click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("agree")
+        await dialog.get_by_role("checkbox").check()
+        await dialog.get_by_role("button", name="Try it on").click()
+        await expect(dialog.locator("#result")).to_be_visible(timeout=JOB_MS)
+        plain = await dialog.locator("#after").get_attribute("src")
+        assert plain is not None
+        assert plain.startswith("data:image/jpeg;base64,")
+        before = await dialog.locator("#compare").screenshot()
+        await dialog.get_by_label("Show how much").press("End")
+        assert await dialog.locator("#compare").screenshot() != before
+        async with page.expect_download() as downloading:
+            await dialog.get_by_role("link", name="Download").click()
+        assert (await downloading.value).suggested_filename == "try-on.jpg"
+        await dialog.get_by_role("button", name="Striped sweater").click()
+        await expect(dialog.locator("#product")).to_have_text("Striped sweater")
+        await expect(dialog.locator("#result")).to_be_visible(timeout=JOB_MS)
+        assert await dialog.locator("#after").get_attribute("src") != plain
+        frame = page.frames[-1]
+        await frame.evaluate(axe)
+        found = await frame.evaluate("axe.run({resultTypes: ['violations']})")
+        assert [each["id"] for each in found["violations"]] == []
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".try-on-dialog dialog")).to_be_hidden()
+        assert await page.evaluate("document.activeElement.getAttribute('product')") == "plain-tee"
+        await page.wait_for_function("window.noted.at(-1).name === 'closed'")
+        noted = [(each["name"], each["product"]) for each in await events_of(page)]
+        assert noted == [
+            ("opened", "plain-tee"), ("completed", "plain-tee"), ("completed", "striped-sweater"),
+            ("closed", "plain-tee"),
+        ]  # fmt: skip
+        assert person.complaints == []
+
+
+async def test_on_a_phone_in_german_with_a_photo_of_nobody(
+    chromium: Browser, site: Site, shop: str, tmp_path: Path
+) -> None:
+    wall = tmp_path / "wall.png"
+    Image.new("RGB", (600, 800), (200, 190, 180)).save(wall)
+    async with Person.before(chromium, site, viewport=PHONE, locale="de-DE") as person:
+        page = person.page
+        await page.add_init_script(NOTE_EVENTS)
+        await page.goto(shop)
+        await page.evaluate("document.documentElement.lang = 'de'")
+        await page.locator("try-on[product=plain-tee]").click()
+        dialog = dialog_of(page)
+        await dialog.get_by_role("checkbox").check()
+        await dialog.locator("#file").set_input_files(wall)
+        await dialog.get_by_role("button", name="Anprobieren", exact=True).click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("kein Mensch zu erkennen", timeout=JOB_MS)
+        wide = await dialog.locator("html").evaluate("html => html.scrollWidth - html.clientWidth")
+        assert wide == 0
+        assert [each["code"] for each in await events_of(page) if each["name"] == "failed"] == ["person_not_found"]
+
+
+async def test_a_shop_that_copied_the_key_gets_no_dialog(chromium: Browser, site: Site, shop: str) -> None:
+    page_of_theirs = httpx.get(shop).text
+    key = page_of_theirs.partition('key="')[2].partition('"')[0]
+    with served({SERVICE: site.address, KEY: key}) as elsewhere:
+        async with Person.before(chromium, site) as person:
+            await person.page.goto(elsewhere)
+            await person.page.locator("try-on[product=plain-tee]").click()
+            await expect(person.page.locator(".try-on-dialog dialog")).to_be_visible()
+            await person.page.wait_for_timeout(500)
+            assert any("frame-ancestors" in each or "Framing" in each for each in person.complaints)
+            assert len(person.page.frames) == 2
+            assert await person.page.frames[1].query_selector("#title") is None
+
+
+def test_pictures_of_the_example_are_those_of_the_samples() -> None:
+    for path in SHOP.glob("*.webp"):
+        assert path.read_bytes() == (PROJECT / "api" / "dashboard" / "static" / file_of(path.stem)).read_bytes()
