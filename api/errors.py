@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from api.dashboard.rendering import page, wants_json
 from api.json_body import refusal
-from api.routes import call_of, is_page
+from api.routes import CALL, Call, call_of, is_page
 from domain.errors import TryOnError
 from imaging.errors import ImageError
 from runtime.object_store import ObjectStoreUnavailableError
@@ -69,9 +69,10 @@ def answer_to(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     if "Allow" in headers:  # the router names the methods of the first route of this path alone
         headers["Allow"] = call_of(request.scope).route.allow or headers["Allow"]
-    shaped = call_of(request.scope).route.policy(request.method).refused
-    if shaped is not None:
-        answer = shaped(known)
+    call: Call | None = request.scope["state"].get(CALL)  # the body's middleware stands without it, too
+    in_its_shape = call.route.policy(request.method).refused if call else None
+    if in_its_shape is not None:
+        answer = in_its_shape(known)
         answer.headers.update(headers)
         return answer
     if not is_page(request.scope) or (wants_json(request) and known.entry.status is not None and not too_large):

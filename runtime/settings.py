@@ -101,7 +101,7 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
 
     check_timeout_seconds: float = Field(default=10.0, gt=0, le=600)
     """Longest time that a check of pictures may take, its wait behind jobs included; then it is given up and the answer
-    is 503. On two cores without a GPU it takes two seconds."""
+    is 503. On two cores without a GPU it takes one second."""
 
     store_timeout_seconds: float = Field(default=15.0, gt=0, le=DAY)
     """Longest time that a request waits for the object store, all its calls together; then the answer is 503."""

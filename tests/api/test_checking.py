@@ -15,7 +15,7 @@ from temporalio.client import Client
 
 from activities.device import Device
 from activities.inference import InferenceActivities
-from api.tryon.accepting import rehearsal_product_ids
+from api.tryon.accepting import SLOW_SECONDS, rehearsal_product_ids
 from api.tryon.checking import CHECK_PATH, NOT_ASKED, OF_GARMENTS, OF_PHOTOS
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
@@ -181,6 +181,18 @@ async def test_the_volume_is_not_asked_and_the_rate_is(
         assert answer.headers["RateLimit-Policy"].startswith('"requests"')
         assert (await api.post(single())).status_code == 402
         assert api.store.objects == {}
+
+
+async def test_the_slow_rehearsal_takes_longer_than_a_check_may(
+    open_api: OpenApi, temporal: Client, digester: KeyDigester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Settings().api.check_timeout_seconds < SLOW_SECONDS
+    monkeypatch.setenv("TRYON_API_CHECK_TIMEOUT_SECONDS", "0.5")
+    async with opened_catalogue(open_api, temporal, Settings()) as catalogue:
+        tester = await create_caller(catalogue.api.parts.database, digester, mode="test")
+        catalogue.api.client.headers.update(tester.headers)
+        answer = await catalogue.api.post(single(productId="test_slow"), CHECK_PATH)
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "busy")
 
 
 async def test_no_temporal_is_no_verdict(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:

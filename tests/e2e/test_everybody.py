@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser
 
-from tests.e2e.person import PHONE, Person
+from tests.e2e.person import JOB_MS, PHONE, Person
 from tests.e2e.site import Site
 
 PLACES = ("Overview", "Playground", "Jobs", "Products", "API keys", "Billing", "Settings", "Docs")
@@ -84,6 +84,12 @@ async def test_axe_finds_nothing_serious(chromium: Browser, site: Site, axe: str
         await person.sees_heading("Shop")
         found["key"] = await complaints_of_axe(person, axe)
         found |= {path: await serious(person, axe, path) for path in PAGES}
+        await person.open("/playground")
+        await person.press("Fill in samples")
+        await person.page.locator("[name='garments[0].category']").select_option("lower_body")
+        await person.press("Check the pictures")
+        await person.page.locator(".found:visible").wait_for(timeout=JOB_MS)
+        found["checked pictures"] = await complaints_of_axe(person, axe)
         assert {path: each for path, each in found.items() if each} == {}
 
 
