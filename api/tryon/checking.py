@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from api import openapi
 from api.body_limit import body_of
 from api.json_body import WireModel, check_media_type, ignored_header, parse_body
-from api.openapi import JSON_BODY, PAGE_GATE, PICTURES, read_by_hand, refusals, success
+from api.openapi import JSON_BODY, PAGE_GATE, PICTURES, VOLUME, read_by_hand, refusals, success
 from api.parts import ApiParts, Decoders, Parts
 from api.routes import Owner, RoutePolicy
 from api.tryon.accepting import (
@@ -46,8 +46,6 @@ CHECK_PATH = "/api/v1/tryon/check"
 OF_PHOTOS = ("person_not_found", "several_people", "pose_not_usable")
 OF_GARMENTS = ("garment_url_unreachable", "garment_url_too_large", "garment_url_not_an_image", "garment_not_recognised")
 """Errors of jobs that pictures are to blame for. The others nobody can foresee, and a check does not find them."""
-
-NOT_ASKED = ("volume_exhausted", "trial_ended", "daily_cap_reached")
 
 log = structlog.get_logger(__name__)
 
@@ -137,7 +135,7 @@ def _rehearsal_of(request: ReadRequest) -> RehearsedCheck:
     """
     outcome = rehearsed_outcome(request)
     refusal = refusal_in(outcome)
-    if refusal is not None and refusal.code not in NOT_ASKED:
+    if refusal is not None and refusal.code not in VOLUME:
         raise refusal
     code = outcome.removeprefix(FAILED)
     named = next((index for index, each in enumerate(request.garments) if each.product_id == outcome), None)
