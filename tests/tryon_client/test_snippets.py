@@ -44,7 +44,7 @@ PROGRAMS = {"bash", "python", "typescript"}
 COMMANDS = "console"
 """What an operator types on the machine of the service. It is not run here: the names in it are compared."""
 
-NO_PROGRAMS = {"json", "csv", "yaml", "nginx", "ini", "mermaid", "promql", "text", "html"}
+NO_PROGRAMS = {"json", "csv", "yaml", "nginx", "ini", "mermaid", "promql", "text", "html", "php", "liquid"}
 """The page of html is opened in a browser: tests/e2e/test_web_page.py."""
 RUN_ELSEWHERE = {
     "temporal.md": PROJECT / "tests" / "stack" / "test_temporal_page.py",
@@ -233,11 +233,14 @@ def test_programs_that_are_run_elsewhere_are() -> None:
 
 
 def test_the_key_and_the_address_have_one_name() -> None:
-    sources = [*PAGES, QUICKSTART, PLAYGROUND, *(PROJECT / "docs" / "examples").iterdir(), *DASHBOARD.rglob("*.html")]
+    sources = [*PAGES, QUICKSTART, PLAYGROUND, *(PROJECT / "docs" / "examples").glob("*.*"), *DASHBOARD.rglob("*.html")]
     for source in sources:
         named = re.findall(r"\b(?:[A-Z]+_)*(?:API_KEY|BASE_URL)\b|\$KEY\b|\bTRYON_KEY\b", source.read_text())
-        assert set(named) <= {"VTO_API_KEY", "VTO_BASE_URL", "TRYON_TEMPORAL_API_KEY"}, source
+        assert set(named) <= {"VTO_API_KEY", "VTO_BASE_URL", "TRYON_TEMPORAL_API_KEY", *FASHNS_OWN}, source
 
+
+FASHNS_OWN = ("FASHN_API_KEY", "FASHN_BASE_URL")
+"""What their library reads."""
 
 TRYON = re.compile(r"(?:^\s*(?:\w+=\S+ )*(?:\S*/)?|docker compose (?:run|exec) .*(?:api|worker-gpu) )tryon (.*)")
 """A command of ours, on the machine itself or in a container."""

@@ -60,7 +60,7 @@ def case(settings: Settings) -> Case:
 @pytest.fixture
 def own_database(own_database_url: str, settings: Settings) -> Iterator[Database]:
     """A migrated database of the test's own, which the settings name."""
-    settings.database = DatabaseSettings(url=own_database_url, busy_timeout_seconds=0.3)
+    settings.database = DatabaseSettings(url=own_database_url, busy_timeout_seconds=1.5)
     with closing(Database(settings.database)) as database:
         yield database
 
