@@ -1,10 +1,4 @@
-"""Fetch a picture from a URL that a stranger chose.
-
-A check of the URL before the fetch (`imaging.remote_url`) is not enough: the name may be looked up again and lead
-elsewhere. So sockets come from a function that gets the address about to be dialled and refuses those that are not
-public. Names, literals, redirects and changing answers all pass through it. The resolver above it is stricter: it
-refuses a name as soon as one of its addresses is refused.
-"""
+"""Fetch a picture from a URL that a stranger chose, through `imaging.dialling`, which reaches public servers alone."""
 
 from __future__ import annotations
 
@@ -13,88 +7,16 @@ import socket
 import ssl
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from ipaddress import ip_address
 
 import aiohttp
-from aiohttp import AddrInfoType
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from imaging.dialling import AddressRefused, open_session
 from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.limits import PHOTO_LIMITS
 from imaging.opening import SIGNATURE_LENGTH, format_of
-from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url, is_refused
-
-
-class AddressRefused(PermissionError):
-    """The address about to be dialled is not a public one. An `OSError`, as connectors expect of a socket."""
-
-    def __init__(self, refusal: Refusal, detail: str) -> None:
-        super().__init__(detail)
-        self.refusal = refusal
-
-
-class JudgingSocketFactory:
-    """Makes sockets for public addresses only."""
-
-    def __init__(self, allow_ports: Collection[int], allow_networks: Sequence[IPNetwork] = ()) -> None:
-        self._allow_ports = allow_ports
-        self._allow_networks = allow_networks
-
-    def __call__(self, address_info: AddrInfoType) -> socket.socket:
-        """Make the socket that will be connected to this address.
-
-        Raises:
-            AddressRefused: It must not be dialled.
-        """
-        family, kind, protocol, _, target = address_info
-        if family not in {socket.AF_INET, socket.AF_INET6}:
-            raise AddressRefused(Refusal.ADDRESS, f"address family {family}")
-        host, port = target[0], target[1]
-        if port not in self._allow_ports:
-            raise AddressRefused(Refusal.PORT, f"port {port}")
-        if is_refused(ip_address(host), self._allow_networks):
-            raise AddressRefused(Refusal.ADDRESS, f"{host} is no public address")
-        return socket.socket(family, kind, protocol)
-
-
-class JudgingResolver(AbstractResolver):
-    """Looks names up within a time limit, and refuses names that lead to any refused address."""
-
-    def __init__(self, resolver: AbstractResolver, timeout_s: float, allow_networks: Sequence[IPNetwork] = ()) -> None:
-        self._resolver = resolver
-        self._timeout_s = timeout_s
-        self._allow_networks = allow_networks
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Look a name up.
-
-        Raises:
-            ImageError: ``garment_url_refused``, or ``garment_url_unreachable`` when the look-up takes too long.
-            OSError: The name is not known.
-        """
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                answers = await self._resolver.resolve(host, port, family)
-        except TimeoutError as error:
-            raise ImageError(
-                ImageErrorCode.URL_UNREACHABLE, f"looking {host} up took over {self._timeout_s:g} s", retryable=True
-            ) from error
-        for answer in answers:
-            if is_refused(ip_address(answer["host"]), self._allow_networks):
-                raise ImageError(
-                    ImageErrorCode.URL_REFUSED,
-                    f"{host} leads to {answer['host']}, which is no public address",
-                    refusal=Refusal.ADDRESS,
-                )
-        return answers
-
-    async def close(self) -> None:
-        """Release the resolver underneath."""
-        await self._resolver.close()
-
+from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url
 
 MAX_REDIRECTS = 3
 
@@ -199,24 +121,14 @@ class RemoteImageFetcher:
             return await _read_image(response, limit), str(url)
 
     def _new_session(self) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            resolver=JudgingResolver(
-                self._resolver or aiohttp.ThreadedResolver(), self._connect_timeout_s, self._allow_networks
-            ),
-            socket_factory=JudgingSocketFactory(self._allow_ports, self._allow_networks),
-            ssl=self._ssl_context or True,
-            use_dns_cache=False,
-            force_close=True,
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
+        return open_session(
             headers=HEADERS,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=self._connect_timeout_s, sock_read=self._read_timeout_s
-            ),
-            trust_env=False,
-            auto_decompress=False,
+            connect_timeout_s=self._connect_timeout_s,
+            read_timeout_s=self._read_timeout_s,
+            allow_networks=self._allow_networks,
+            allow_ports=self._allow_ports,
+            ssl_context=self._ssl_context,
+            resolver=self._resolver,
         )
 
 

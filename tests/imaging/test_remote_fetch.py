@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from imaging.dialling import AddressRefused, JudgingSocketFactory
 from imaging.errors import ImageError
-from imaging.remote import AddressRefused, JudgingSocketFactory, RemoteImageFetcher
+from imaging.remote import RemoteImageFetcher
 from tests.imaging.shop import LOOPBACK, PICTURE, ScriptedResolver, Shop
 
 
@@ -123,9 +124,9 @@ async def test_a_name_that_changes_its_address_between_redirects(shop: Shop) -> 
 async def test_the_socket_is_judged_even_where_the_resolver_was_not(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("imaging.remote.JudgingResolver.resolve", ScriptedResolver.resolve)
-    monkeypatch.setattr("imaging.remote.JudgingResolver.script", {"shop.example": [["127.0.0.1"]]}, raising=False)
-    monkeypatch.setattr("imaging.remote.JudgingResolver.lookups", [], raising=False)
+    monkeypatch.setattr("imaging.dialling.JudgingResolver.resolve", ScriptedResolver.resolve)
+    monkeypatch.setattr("imaging.dialling.JudgingResolver.script", {"shop.example": [["127.0.0.1"]]}, raising=False)
+    monkeypatch.setattr("imaging.dialling.JudgingResolver.lookups", [], raising=False)
     error = await failure(shop.fetcher(allow_networks=()), shop.url("/picture"))
     assert (error.code, error.retryable) == ("garment_url_refused", False)
     assert shop.requests == []

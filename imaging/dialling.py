@@ -1,0 +1,134 @@
+"""Dial addresses that strangers chose, and public ones alone.
+
+A check of the URL before (`imaging.remote_url`) is not enough: the name may be looked up again and lead elsewhere. So
+sockets come from a function that gets the address about to be dialled and refuses those that are not public. Names,
+literals, redirects and changing answers all pass through it. The resolver above it is stricter: it refuses a name as
+soon as one of its addresses is refused.
+
+Whoever dials here, for pictures or for webhooks, does it through a session that `open_session` makes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Collection, Mapping, Sequence
+from ipaddress import ip_address
+
+import aiohttp
+from aiohttp import AddrInfoType
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from imaging.errors import ImageError, ImageErrorCode, Refusal
+from imaging.remote_url import HTTPS_PORT, IPNetwork, is_refused
+
+
+class AddressRefused(PermissionError):
+    """The address about to be dialled is not a public one. An `OSError`, as connectors expect of a socket."""
+
+    def __init__(self, refusal: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.refusal = refusal
+
+
+class JudgingSocketFactory:
+    """Makes sockets for public addresses only."""
+
+    def __init__(self, allow_ports: Collection[int], allow_networks: Sequence[IPNetwork] = ()) -> None:
+        self._allow_ports = allow_ports
+        self._allow_networks = allow_networks
+
+    def __call__(self, address_info: AddrInfoType) -> socket.socket:
+        """Make the socket that will be connected to this address.
+
+        Raises:
+            AddressRefused: It must not be dialled.
+        """
+        family, kind, protocol, _, target = address_info
+        if family not in {socket.AF_INET, socket.AF_INET6}:
+            raise AddressRefused(Refusal.ADDRESS, f"address family {family}")
+        host, port = target[0], target[1]
+        if port not in self._allow_ports:
+            raise AddressRefused(Refusal.PORT, f"port {port}")
+        if is_refused(ip_address(host), self._allow_networks):
+            raise AddressRefused(Refusal.ADDRESS, f"{host} is no public address")
+        return socket.socket(family, kind, protocol)
+
+
+class JudgingResolver(AbstractResolver):
+    """Looks names up within a time limit, and refuses names that lead to any refused address."""
+
+    def __init__(self, resolver: AbstractResolver, timeout_s: float, allow_networks: Sequence[IPNetwork] = ()) -> None:
+        self._resolver = resolver
+        self._timeout_s = timeout_s
+        self._allow_networks = allow_networks
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Look a name up.
+
+        Raises:
+            ImageError: ``garment_url_refused``, or ``garment_url_unreachable`` when the look-up takes too long.
+            OSError: The name is not known.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                answers = await self._resolver.resolve(host, port, family)
+        except TimeoutError as error:
+            raise ImageError(
+                ImageErrorCode.URL_UNREACHABLE, f"looking {host} up took over {self._timeout_s:g} s", retryable=True
+            ) from error
+        for answer in answers:
+            if is_refused(ip_address(answer["host"]), self._allow_networks):
+                raise ImageError(
+                    ImageErrorCode.URL_REFUSED,
+                    f"{host} leads to {answer['host']}, which is no public address",
+                    refusal=Refusal.ADDRESS,
+                )
+        return answers
+
+    async def close(self) -> None:
+        """Release the resolver underneath."""
+        await self._resolver.close()
+
+
+def open_session(
+    *,
+    headers: Mapping[str, str],
+    connect_timeout_s: float,
+    read_timeout_s: float,
+    allow_networks: Sequence[IPNetwork] = (),
+    allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
+    ssl_context: ssl.SSLContext | None = None,
+    resolver: AbstractResolver | None = None,
+) -> aiohttp.ClientSession:
+    """A session that reaches public https servers alone.
+
+    It knows no proxy, cookie or credential, and keeps no connection open between requests.
+
+    Args:
+        headers: What each request brings.
+        connect_timeout_s: For looking up a name, and again for connecting.
+        read_timeout_s: Longest silence of the server.
+        allow_networks: Exceptions from the refused addresses, for tests that serve from loopback.
+        allow_ports: Ports that may be dialled; tests serve from others.
+        ssl_context: Trust other than the system's, for tests.
+        resolver: Looks names up; the system's resolver if none is given.
+    """
+    connector = aiohttp.TCPConnector(
+        resolver=JudgingResolver(resolver or aiohttp.ThreadedResolver(), connect_timeout_s, allow_networks),
+        socket_factory=JudgingSocketFactory(allow_ports, allow_networks),
+        ssl=ssl_context or True,
+        use_dns_cache=False,
+        force_close=True,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        headers=headers,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s, sock_read=read_timeout_s),
+        trust_env=False,
+        auto_decompress=False,
+    )
