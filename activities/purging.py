@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 
 from activities.device import heartbeats
-from domain import erasure, mails
+from domain import erasure, mails, webhooks
 from domain import object_keys as keys
 from domain.access import idempotency, rates
 from domain.authentication import email_tokens, sessions, throttles
@@ -119,6 +119,7 @@ class PurgingActivities:
             requests += await self.database.write(rates.forget_old, now=now)
             old = await self.database.write(jobs.delete_old, finished_before=recorded_since, limit=limit)
             old += await self.database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
+            old += await self.database.write(webhooks.delete_old, now=now, limit=limit)
             old += await self.database.write(forget_sign_ins, now=now, limit=limit)
             yield SweepReport(forgotten=requests + old)
             if old < limit:

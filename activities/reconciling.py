@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from temporalio import activity
 
-from domain import erasure, mails
+from domain import erasure, mails, webhooks
 from domain.jobs import jobs
 from domain.jobs.jobs import OpenJob
 from domain.object_keys import job_prefix
@@ -41,7 +41,10 @@ MAIL_HEAD_START = timedelta(minutes=1)
 
 @dataclass
 class ReconcilingActivities:
-    """The scheduled step that ends jobs, and goes on with erasures and mail: what is away for one holds up no other."""
+    """The scheduled step that ends jobs, and goes on with erasures, webhooks and mail.
+
+    What is away for one holds up no other.
+    """
 
     database: Database
     store: ObjectStore
@@ -52,14 +55,18 @@ class ReconcilingActivities:
 
     @activity.defn(name=steps.RECONCILE.name)
     async def reconcile(self, request: SweepInput) -> SweepReport:
-        """Fail and release jobs that nobody will finish any more; go on with erasures and mail left behind.
+        """Fail and release jobs that nobody will finish any more; go on with erasures, webhooks and mail left behind.
 
         Raises:
             Exception: The first thing that went wrong, after everything else was done, so that the run shows it.
         """
         mail = [self._resume_mail(request.limit)] if self.sends_mail else []
         released, *others = await asyncio.gather(
-            self._release_jobs(), self._resume_erasures(request.limit), *mail, return_exceptions=True
+            self._release_jobs(),
+            self._resume_erasures(request.limit),
+            self._resume_webhooks(request.limit),
+            *mail,
+            return_exceptions=True,
         )
         for fault in (released, *others):
             if isinstance(fault, BaseException):
@@ -136,6 +143,13 @@ class ReconcilingActivities:
             erasure.list_unfinished, older_than=QUIET_PERIOD, now=now, limit=limit
         ):
             await self.temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
+
+    async def _resume_webhooks(self, limit: int) -> None:
+        """Start runs for deliveries that are late; those that have one, which waits for its turn, are left to it."""
+        for delivery_id, account_id in await self.database.read(
+            webhooks.list_overdue, now=datetime.now(UTC), limit=limit
+        ):
+            await self.temporal.deliver_webhook(str(delivery_id), str(account_id))
 
     async def _resume_mail(self, limit: int) -> None:
         late = datetime.now(UTC) - MAIL_HEAD_START

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
@@ -20,6 +20,7 @@ from domain.authentication.passwords import Passwords
 from domain.jobs.jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
 from gateway.calls import TemporalAwayError
+from gateway.outbox import Outbox
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
@@ -58,14 +59,17 @@ async def open_parts(
 ) -> AsyncIterator[ApiParts]:
     """Build the parts; none of them has to be reachable for the process to start."""
     meter = (metrics or ApiMetrics()).meter
-    database = Database(
-        settings.database,
-        on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=False),
-    )
+    temporal = await TemporalGateway.connect(settings.temporal, for_requests=True, interceptors=tracing.interceptors)
+    outbox = Outbox(temporal)
+
+    def committed(info: Mapping[Any, Any]) -> None:
+        count_ended_jobs(meter, info.get(ENDED, ()), durations=False)
+        outbox.committed(info)
+
+    database = Database(settings.database, on_commit=committed)
     endings = JobEndings(database)
     rate_limiter = RateLimiter.of(settings.rate_limit, database)
     payments = open_provider(settings.payments)
-    temporal = await TemporalGateway.connect(settings.temporal, for_requests=True, interceptors=tracing.interceptors)
     connecting = asyncio.create_task(_connect_early(temporal))
     try:
         yield ApiParts(
@@ -84,6 +88,7 @@ async def open_parts(
         await endings.close()
         await rate_limiter.close()
         await payments.close()
+        await outbox.close()
         database.close()
 
 

@@ -38,6 +38,7 @@ from domain.tables import (
     beyond,
     rows_changed,
 )
+from domain.webhooks import switch_all_off
 
 REASON = "This account was erased."  # why it is blocked from then on
 
@@ -78,6 +79,7 @@ def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> 
         .where(ApiKey.account_id == account_id)
         .values(revoked_at=func.coalesce(ApiKey.revoked_at, now), **nothing)
     )
+    switch_all_off(session, account_id=account_id, now=now)
     # The rest goes in pages; this opens doors.
     for table in _DOORS:
         session.execute(delete(table).where(table.account_id == account_id))
@@ -201,10 +203,10 @@ def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
 
 
 def _owners() -> list[tuple[SqlTable, Column[Any]]]:
-    """Every table with rows of accounts, and its column that says whose."""
+    """Every table with rows of accounts, and its column that says whose; those that point at others come first."""
     return [
         (table, key.parent)
-        for table in Table.metadata.sorted_tables
+        for table in reversed(Table.metadata.sorted_tables)
         for key in table.foreign_keys
         if key.column.table.name == Account.__tablename__
     ]

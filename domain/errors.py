@@ -81,7 +81,8 @@ ErrorCode: TypeAlias = Literal[
     "image_not_readable",
     "image_animated", "image_too_small", "image_too_many_pixels", "image_too_elongated", "image_too_complex",
     "garment_url_refused", "product_picture_refused", "logo_url_refused", "logo_unreachable", "logo_too_large",
-    "logo_not_usable", "logo_being_set", "garment_url_unreachable", "garment_url_too_large",
+    "logo_not_usable", "logo_being_set", "webhook_not_found", "webhook_delivery_not_found", "webhook_url_refused",
+    "webhook_off", "webhooks_too_many", "garment_url_unreachable", "garment_url_too_large",
     "garment_url_not_an_image", "person_not_found", "several_people", "pose_not_usable", "garment_not_recognised",
     "result_not_usable", "timed_out", "cancelled", "generation_failed", "busy", "storage_unavailable", "internal",
 ]
@@ -199,6 +200,12 @@ CATALOGUE: dict[str, ErrorEntry] = {
         "most {logo.megapixels}, and not more than {logo.times} times as long as wide.",
     ),
     "logo_being_set": _caller(409, "Another logo is being fetched for this account at this moment.", again=True),
+    # Webhooks
+    "webhook_not_found": _caller(404, "No webhook endpoint was found for this id."),
+    "webhook_delivery_not_found": _caller(404, "No delivery to this webhook endpoint was found for this id."),
+    "webhook_url_refused": _caller(422, "The URL of a webhook endpoint must be a public https:// address."),
+    "webhook_off": _caller(409, "This webhook endpoint is switched off.", remedy="Switch it on, then send."),
+    "webhooks_too_many": _caller(409, "This account has as many webhook endpoints as it can.", remedy="Delete one."),
     # Found out once the job runs. Engines may put better advice in place of an entry's: see `advice=` in engines/.
     "garment_url_unreachable": _caller(None, "The garment picture could not be downloaded."),
     "garment_url_too_large": _caller(None, "The garment picture is larger than {photo.size}."),

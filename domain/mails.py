@@ -119,6 +119,22 @@ def address_changed_letter(head: Letterhead, *, new_email: str) -> Letter:
     )
 
 
+def webhook_switched_off_letter(head: Letterhead, *, url: str, endpoint_id: uuid.UUID, gone: bool, days: int) -> Letter:
+    """To the owner of an endpoint that is told of nothing more. ``url`` is shown, so it has no query."""
+    why = (
+        "It answered 410 (Gone), which says that it wants no more events."
+        if gone
+        else f"Every event that we sent to it in the last {days} days failed, each after a day of attempts."
+    )
+    return head.letter(
+        f"A webhook endpoint of {head.name} was switched off",
+        f"We do not send events to this address of yours any more:\n{url}",
+        why,
+        "See what it answered, and switch it on again, here:",
+        head.link(f"webhooks/{endpoint_id}"),
+    )
+
+
 KEPT = timedelta(days=7)  # how long a message is kept, sent or not
 
 WRITTEN = "written_mail"

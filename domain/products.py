@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.tables import Account, Place, Product, beyond
+from domain.webhooks import announce
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -160,14 +161,14 @@ def register_product(session: Session, *, account_id: uuid.UUID, new_id: uuid.UU
                 own = {"id": new_id, "account_id": account_id, "status": ACTIVE, "revision": 1}
                 product = Product(**{**missing, **values, **own, "created_at": now, "updated_at": now})
                 session.add(product)
-            return Saved(product, created=True, changed=True)
+            return _announced(session, Saved(product, created=True, changed=True))
         except IntegrityError:
             # Another registration of the same name was quicker, and is what there is to change now.
             product = _registered(session, account_id, new_id, external_id)
             if product is None:
                 raise
     changed = _apply(product, {**values, "status": ACTIVE})
-    return Saved(product, created=product.id == new_id, changed=changed)
+    return _announced(session, Saved(product, created=product.id == new_id, changed=changed))
 
 
 def change_product(
@@ -182,7 +183,7 @@ def change_product(
     try:
         with session.begin_nested():
             changed = _apply(product, values)
-        return Saved(product, created=False, changed=changed)
+        return _announced(session, Saved(product, created=False, changed=changed))
     except IntegrityError:
         holder = _registered(session, account_id, product_id, values.get("external_id"))
         if holder is None or holder.id == product_id:
@@ -204,6 +205,15 @@ def list_picture_keys(session: Session, *, account_id: uuid.UUID) -> set[str]:
     own = select(Product.front, Product.back).where(Product.account_id == account_id)
     rows = session.execute(own.execution_options(yield_per=1000))
     return {picture["key"] for row in rows for picture in row if picture is not None}
+
+
+def _announced(session: Session, saved: Saved) -> Saved:
+    """Tell the account's webhooks of a revision that can be tried on."""
+    product = saved.product
+    if saved.changed and product.status == ACTIVE:
+        data = {"productId": public_id(product.id), "externalId": product.external_id, "revision": product.revision}
+        announce(session, "product.ready", data, account_id=product.account_id, now=product.updated_at)
+    return saved
 
 
 def _locked(session: Session, account_id: uuid.UUID, product_id: uuid.UUID) -> Product:

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Index,
     MetaData,
     String,
+    Text,
     TypeDecorator,
     UniqueConstraint,
     Update,
@@ -102,6 +103,9 @@ class Account(Table):
     blocked_reason: Mapped[str | None] = mapped_column(String(200))
     result_ttl_seconds: Mapped[int | None]
     """How long the owner wants results to be kept, within the service's own setting; none takes that."""
+    volume_low_told: Mapped[datetime | None]  # start of the last period of which webhooks said that volume is low
+    volume_exhausted_told: Mapped[datetime | None]
+    """When webhooks said that it is used up; none once there was some again."""
     erased_at: Mapped[datetime | None]
     """When the owner had the account erased. The row stays for the ledger and tells nothing about anybody."""
     erasure_finished_at: Mapped[datetime | None]  # when the last of what it had stored was gone
@@ -481,6 +485,57 @@ class RateWindow(Table):
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
     forget_at: Mapped[datetime | None]
     """When the last of them leaves the window. Not indexed: PostgreSQL can then write the row anew in place."""
+
+
+class WebhookEndpoint(Table):
+    """An address of an account's own that is told of events."""
+
+    __tablename__ = "webhook_endpoint"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), index=True)
+    url: Mapped[str] = mapped_column(String(2048))
+    description: Mapped[str] = mapped_column(String(100))
+    events: Mapped[list[str]]
+    secret: Mapped[str] = mapped_column(String(64))
+    """What messages are signed with. Signing needs the secret itself, so there is no digest to keep instead."""
+    previous_secret: Mapped[str | None] = mapped_column(String(64))
+    previous_secret_until: Mapped[datetime | None]  # until when messages are signed with that one too
+    failing_since: Mapped[datetime | None]  # the first attempt that failed since one succeeded
+    disabled_at: Mapped[datetime | None]
+    disabled_reason: Mapped[str | None] = mapped_column(String(16))
+    created_at: Mapped[datetime]
+
+    @property
+    def enabled(self) -> bool:
+        """Whether messages are written for it."""
+        return self.disabled_at is None
+
+
+class WebhookDelivery(Table):
+    """One message for one endpoint, written in the transaction that it tells about, and the attempts to deliver it."""
+
+    __tablename__ = "webhook_delivery"
+    __table_args__ = (
+        CheckConstraint("status IN ('waiting', 'delivered', 'failed')", name="status"),
+        Index("ix_webhook_delivery_endpoint", "endpoint_id", "created_at", "id"),
+        Index("ix_webhook_delivery_due", "next_attempt_at", **_where("next_attempt_at IS NOT NULL")),
+        Index("ix_webhook_delivery_job", "job_id", **_where("job_id IS NOT NULL")),
+        Index("ix_webhook_delivery_created", "created_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    message_id: Mapped[uuid.UUID]  # the same for every endpoint, attempt and repeated delivery
+    account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), index=True)
+    endpoint_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("webhook_endpoint.id", ondelete="CASCADE"))
+    job_id: Mapped[uuid.UUID | None]  # no foreign key: jobs' rows are kept for longer
+    event: Mapped[str] = mapped_column(String(32))
+    payload: Mapped[str] = mapped_column(Text)
+    """The body to the letter: it is what is signed."""
+    status: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[list[dict[str, Any]]]
+    created_at: Mapped[datetime]
+    next_attempt_at: Mapped[datetime | None]  # none once nothing more is to be done
 
 
 Place = tuple[datetime, uuid.UUID]  # where a page of rows ended: when its last one was made, and its id

@@ -18,7 +18,7 @@ from temporalio.worker import WorkerDeploymentConfig
 
 from gateway.calls import TemporalAwayError, temporal_calls
 from runtime.settings import TemporalSettings
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, WEBHOOK_QUEUE
 
 Kind = Literal["workflow", "activity"]
 
@@ -29,6 +29,7 @@ QUEUES: tuple[tuple[str, Kind], ...] = (
     (CPU_QUEUE, "activity"),
     (GPU_QUEUE, "activity"),
     (GPU_BULK_QUEUE, "activity"),
+    (WEBHOOK_QUEUE, "activity"),
 )
 """Queue and kind of task: all that have to be polled."""
 

@@ -33,12 +33,18 @@ from gateway.schedules import Schedules
 from runtime.logs import ActivityLogContext
 from runtime.settings import TemporalSettings
 from workflows import queues
-from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
+from workflows.accounts import (
+    DeliverWebhookWorkflow,
+    EraseAccountWorkflow,
+    SendMailWorkflow,
+    SetWatermarkWorkflow,
+)
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.check import LONGEST_CHECK, CheckWorkflow
 from workflows.contracts import (
     CheckInput,
+    DeliverWebhookInput,
     EraseAccountInput,
     Findings,
     SendMailInput,
@@ -96,6 +102,7 @@ IMPORT = Kind(ImportProductsWorkflow.run, timedelta(days=2), alone=True)  # time
 LOGO = Kind(SetWatermarkWorkflow.run, timedelta(minutes=2), alone=True)  # three downloads, half a minute; a restart
 MAIL = Kind(SendMailWorkflow.run, timedelta(hours=25))  # the step is tried for a day
 REGISTRATION = Kind(RegisterProductWorkflow.run, LONGEST_REGISTRATION)
+WEBHOOK = Kind(DeliverWebhookWorkflow.run, timedelta(days=3))  # a day of attempts; pauses that receivers ask for
 
 
 @dataclass(frozen=True)
@@ -306,6 +313,11 @@ class TemporalGateway:
         A message whose run has ended without sending it may be started again: the row says what is left to do.
         """
         await self._begin(MAIL, SendMailInput(mail_id=mail_id), queues.mail_workflow_id(mail_id), "mail")
+
+    async def deliver_webhook(self, delivery_id: str, account_id: str) -> None:
+        """Start delivering a message, unless that is under way; the row says what is left to do."""
+        delivery, run_id = DeliverWebhookInput(delivery_id=delivery_id), queues.webhook_workflow_id(delivery_id)
+        await self._begin(WEBHOOK, delivery, run_id, "webhook", account_id, priority=BULK_PRIORITY)
 
     async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
         """Start a backfill, as engineers do with Temporal's own command line.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
@@ -15,8 +17,11 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
+from activities.webhooks import WebhookActivities, WebhookSender
 from domain.jobs.jobs import ENDED
+from domain.mails import Letterhead
 from domain.money.plans import load_plans
+from gateway.outbox import Outbox
 from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
@@ -29,11 +34,16 @@ from runtime.settings import Settings
 from worker_cpu.relay import relay_forever
 from worker_cpu.state_metrics import StateMetrics
 from workflows import steps
-from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
+from workflows.accounts import (
+    DeliverWebhookWorkflow,
+    EraseAccountWorkflow,
+    SendMailWorkflow,
+    SetWatermarkWorkflow,
+)
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.check import CheckWorkflow
 from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
-from workflows.queues import CPU_QUEUE
+from workflows.queues import CPU_QUEUE, WEBHOOK_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
 from workflows.tryon import TryOnWorkflow
@@ -41,6 +51,7 @@ from workflows.tryon import TryOnWorkflow
 GRACEFUL_SHUTDOWN = timedelta(seconds=30)  # longer than any step here but a slow download, which is repeated elsewhere
 STICKY_TIMEOUT = timedelta(seconds=2)  # a run waits so long for a killed worker that had cached it; by default 10 s
 CONCURRENT_STEPS = 16
+CONCURRENT_WEBHOOKS = 64  # attempts, which wait for receivers and do next to nothing: four a second if all take 15 s
 
 WORKFLOWS: list[type] = [
     TryOnWorkflow,
@@ -55,6 +66,7 @@ WORKFLOWS: list[type] = [
     SendMailWorkflow,
     ImportProductsWorkflow,
     CheckWorkflow,
+    DeliverWebhookWorkflow,
 ]
 """All there are; a test asks for saved histories of each."""
 
@@ -96,14 +108,25 @@ def build_worker(
     )
 
 
+def build_webhook_worker(
+    temporal: TemporalGateway, database: Database, sender: WebhookSender, settings: Settings
+) -> Worker:
+    """The worker of webhooks' own queue, which runs in the same process."""
+    head = Letterhead(settings.dashboard.name, settings.dashboard.base_url(settings.api))
+    return Worker(
+        temporal.client,
+        task_queue=WEBHOOK_QUEUE,
+        activities=[WebhookActivities(database, head, sender).attempt_webhook],
+        max_concurrent_activities=CONCURRENT_WEBHOOKS,
+        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        deployment_config=deployment_config(version_of(settings.temporal, "cpu")),
+    )
+
+
 async def run(settings: Settings, telemetry: Telemetry) -> None:
     """Poll until a signal comes."""
     stop, meter = stop_event(), telemetry.meter
-    database = Database(
-        settings.database,
-        on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
-    )
-    fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
+    fetcher, sender = RemoteImageFetcher(max_bytes=settings.images.max_bytes), WebhookSender()
     interceptors = telemetry.tracing.interceptors
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=interceptors
@@ -111,16 +134,24 @@ async def run(settings: Settings, telemetry: Telemetry) -> None:
     temporal = await unless_stopped(stop, arrival)
     if temporal is None:
         return
+    outbox = Outbox(temporal, sends_mail=settings.mail.host is not None)
+
+    def committed(info: Mapping[Any, Any]) -> None:
+        count_ended_jobs(meter, info.get(ENDED, ()), durations=True)
+        outbox.committed(info)
+
+    database = Database(settings.database, on_commit=committed)
     await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))
     worker = build_worker(temporal, database, store, fetcher, settings)
+    webhook_worker = build_webhook_worker(temporal, database, sender, settings)
     state = StateMetrics(
         database, temporal.client, meter, settings.database.file(), sends_mail=settings.mail.host is not None
     )
     try:
         await serve_workers(
-            [worker],
+            [worker, webhook_worker],
             stop,
             lambda: relay_forever(database, temporal, result_ttl),
             lambda: state.record_forever(settings.metrics.state_interval_seconds),
@@ -129,6 +160,8 @@ async def run(settings: Settings, telemetry: Telemetry) -> None:
         )
     finally:
         await fetcher.close()
+        await sender.close()
+        await outbox.close()
         database.close()
 
 

@@ -1,4 +1,4 @@
-"""What is done for an account besides its try-ons: mail to its owner, its logo, its end."""
+"""What is done for an account besides its try-ons: mail to its owner, its webhooks, its logo, its end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
 
     from workflows import steps
     from workflows.contracts import (
+        DeliverWebhookInput,
         EraseAccountInput,
         ErasedAccount,
         ErasureReport,
@@ -20,6 +21,7 @@ with workflow.unsafe.imports_passed_through():
         SendMailInput,
         SetWatermarkInput,
         WatermarkSetting,
+        WebhookReport,
     )
 
 
@@ -34,6 +36,25 @@ class SendMailWorkflow:
     async def run(self, mail: SendMailInput) -> MailReport:
         """Send the message."""
         return await steps.SEND_MAIL.run(mail)
+
+
+@workflow.defn(name="DeliverWebhookWorkflow", failure_exception_types=[ValidationError])
+class DeliverWebhookWorkflow:
+    """A message about an event, delivered to one endpoint, with growing pauses over a day.
+
+    The row in the database says how often it was tried; how long to wait is `domain.webhooks`' business, so that a
+    release may change it for runs that are open.
+    """
+
+    @workflow.run
+    async def run(self, delivery: DeliverWebhookInput) -> WebhookReport:
+        """Deliver it, or find out that it cannot be."""
+        report = await steps.ATTEMPT_WEBHOOK.run(delivery, "attempt 1")
+        while report.outcome == "waiting":
+            said = f"until attempt {report.attempts + 1}"
+            await workflow.sleep(timedelta(seconds=report.pause_seconds), summary=said)
+            report = await steps.ATTEMPT_WEBHOOK.run(delivery, f"attempt {report.attempts + 1}")
+        return report
 
 
 @workflow.defn(name="SetWatermarkWorkflow", failure_exception_types=[ValidationError])

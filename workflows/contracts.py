@@ -335,6 +335,20 @@ class MailReport(Contract):
     outcome: Literal["sent", "refused", "gone"]
 
 
+class DeliverWebhookInput(Contract):
+    """Deliver a message that lies in the database to its endpoint."""
+
+    delivery_id: Identifier
+
+
+class WebhookReport(Contract):
+    """How a delivery stands after an attempt: ``gone`` is one that was deleted. Only one that waits has a pause."""
+
+    outcome: Literal["waiting", "delivered", "failed", "gone"]
+    attempts: Annotated[int, Field(ge=0)] = 0
+    pause_seconds: Annotated[int, Field(ge=0)] = 0
+
+
 class FetchLogoInput(Contract):
     """Get a logo and keep it."""
 

@@ -12,6 +12,10 @@ GPU_BULK_QUEUE = "tryon-gpu-bulk"
 """The same for backfills, and for checks. In one queue their tasks would hold every place of a worker while a
 customer's task waits to be handed out; the same workers poll both, and let what comes from this one wait."""
 
+WEBHOOK_QUEUE = "tryon-webhooks"
+"""Attempts to deliver webhooks, polled by the CPU worker. A receiver may take its whole time for an answer; in the CPU
+queue many of them would hold the places of downloads and bookkeeping."""
+
 ACCOUNT_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnAccount")
 STAGE_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnStage")
 ENGINE_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnEngine")
@@ -59,6 +63,11 @@ def erasure_workflow_id(account_id: str) -> str:
 def mail_workflow_id(mail_id: str) -> str:
     """The one run at a time that sends a message."""
     return f"tryon-mail-{mail_id}"
+
+
+def webhook_workflow_id(delivery_id: str) -> str:
+    """The one run at a time that delivers a message to an endpoint."""
+    return f"webhook-{delivery_id}"
 
 
 def import_workflow_id(account_id: str) -> str:

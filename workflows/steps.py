@@ -19,7 +19,7 @@ from temporalio.workflow import ActivityCancellationType, ActivityConfig
 import workflows.backfills.contracts as backfills
 import workflows.contracts as models
 import workflows.products.contracts as products
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, WEBHOOK_QUEUE
 
 HERE_TIMEOUT = timedelta(seconds=5)
 """For a step that is tried in the workflow's own worker: half of the time after which the server gives up on that."""
@@ -111,6 +111,9 @@ ERASING = _budget(1800, heartbeat=30, longest_wait=60)
 # Connecting, signing in and handing over: a few answers of a server, for each of which there is a setting. A server
 # that is away, or one that makes strangers wait, gets it later.
 MAILING = _budget(180, in_all=timedelta(days=1), first_wait=2, longest_wait=900)
+# A receiver has 15 s; before and after it a transaction. The pauses between attempts are the run's: what is tried again
+# here is what a killed worker left, and what a database that is away delays.
+DELIVERING = _budget(40, first_wait=1, longest_wait=60)
 # Sums over the whole ledger, which only grows.
 CHECKING = _budget(1800, attempts=2)
 
@@ -201,6 +204,9 @@ SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", models.SweepInput, model
 FETCH_LOGO = Step("fetch_logo", models.FetchLogoInput, models.FetchedLogo, DOWNLOAD)
 SAVE_WATERMARK = Step("save_watermark", models.SaveWatermarkInput, models.WatermarkSetting, BOOKKEEPING)
 SEND_MAIL = Step("send_mail", models.SendMailInput, models.MailReport, MAILING)
+ATTEMPT_WEBHOOK = Step(
+    "attempt_webhook", models.DeliverWebhookInput, models.WebhookReport, DELIVERING, task_queue=WEBHOOK_QUEUE
+)
 END_ACCOUNT_RUNS = Step("end_account_runs", models.ErasedAccount, models.ErasureReport, ERASING)
 DELETE_ACCOUNT_OBJECTS = Step("delete_account_objects", models.ErasedAccount, models.ErasureReport, ERASING)
 FORGET_ACCOUNT_ROWS = Step("forget_account_rows", models.ErasedAccount, models.ErasureReport, ERASING)

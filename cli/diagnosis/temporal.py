@@ -18,7 +18,7 @@ from gateway.queues import QUEUES, QueueState, queue_state
 from gateway.schedules import SCHEDULES, Scheduled
 from gateway.temporal import TemporalGateway
 from runtime.settings import TemporalSettings
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES, WEBHOOK_QUEUE
 
 TEMPORAL = Subject("temporal")
 NAMESPACE = Subject("namespace")
@@ -51,10 +51,15 @@ QUIET_AFTER = timedelta(seconds=75)
 """A poll is held for a minute. Temporal forgets a poller five minutes after its last one."""
 
 LONG_WAIT = timedelta(minutes=1)  # a task that waits for longer says that there are too few workers
-WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
+WORKERS = {
+    CPU_QUEUE: "worker_cpu",
+    WEBHOOK_QUEUE: "worker_cpu",
+    GPU_QUEUE: "worker_gpu",
+    GPU_BULK_QUEUE: "worker_gpu",
+}
 """The process that should poll a queue."""
 
-PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours, because no customer waits
+PATIENT = {GPU_BULK_QUEUE, WEBHOOK_QUEUE}  # queues where tasks may wait for hours, because no customer waits
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:

@@ -31,12 +31,13 @@ TEST: Final = "test"
 
 Mode: TypeAlias = Literal["live", "test"]
 
-KeyScope: TypeAlias = Literal["tryons", "products", "reading"]
+KeyScope: TypeAlias = Literal["tryons", "products", "webhooks", "reading"]
 
 SCOPES: dict[KeyScope, str] = {
     "tryons": "Start, poll and delete try-ons",
     "products": "Register, change, archive and list products",
-    "reading": "List jobs, read usage",
+    "webhooks": "Create, change and delete webhook endpoints, and send to them",
+    "reading": "List jobs, read usage, list webhook endpoints and deliveries",
 }
 """What a key may be used for, as its owner reads it. A route names its own in its `RoutePolicy`."""
 

@@ -18,10 +18,11 @@ from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
 from domain.access.keys import count_start
-from domain.errors import ErrorCode, TryOnError
+from domain.errors import ErrorCode, TryOnError, sentence_of
 from domain.money.plans import PlanBook, seconds_to_next_day
 from domain.money.quota import lock_account, release, reserve, settle
 from domain.tables import Account, BackfillItem, Job, rows_changed
+from domain.webhooks import announce, announce_volume, forget_job, has_endpoint
 
 ENDED = "ended_jobs"  # where in a session's ``info`` they lie
 
@@ -93,7 +94,9 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
         raise TryOnError("account_blocked")
     allowance_id, counted_on = None, None
     if not new.test:
-        allowance_id, counted_on = reserve(session, plans, account=account, job_id=new.job_id, now=now)
+        reserved = reserve(session, plans, account=account, job_id=new.job_id, now=now)
+        allowance_id, counted_on = reserved.allowance_id, reserved.day
+        announce_volume(session, account, reserved.volume, now=now)
     if new.publishable and new.api_key_id and not count_start(session, key_id=new.api_key_id, now=now):
         raise key_cap_reached(now)
     if new.claim is not None:
@@ -261,7 +264,9 @@ def fail_job(
 def _end_job(
     session: Session, job: Job, status: str, *, keep: timedelta, longest: timedelta, now: datetime, **values: Any
 ) -> bool:
-    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    wanted, has_webhook = session.execute(
+        select(Account.result_ttl_seconds, has_endpoint(Account.id)).where(Account.id == job.account_id)
+    ).one()
     kept_for = keep if wanted is None else min(longest, timedelta(seconds=wanted))
     ended = session.execute(
         update(Job)
@@ -277,7 +282,27 @@ def _end_job(
     session.info.setdefault(ENDED, []).append(
         EndedJob(job.kind, mode, status, reason=values.get("error_code", ""), stage_seconds=seconds)
     )
+    if has_webhook:
+        _announce_end(session, job, status, now=now, **values)
     return True
+
+
+def _announce_end(session: Session, job: Job, status: str, *, now: datetime, **values: Any) -> None:
+    """Tell the account's webhooks; the row in the session is as it was before the end."""
+    data: dict[str, Any] = {"jobId": str(job.id), "status": status, "metadata": job.caller_metadata or {}}
+    if status == COMPLETED:
+        data["generationTimeMs"] = values["generation_ms"]
+    else:
+        data |= {"errorCode": values["error_code"], "error": sentence_of(values["error_code"], values["error_advice"])}
+    announce(
+        session,
+        "tryon.completed" if status == COMPLETED else "tryon.failed",
+        data,
+        account_id=job.account_id,
+        now=now,
+        test=job.allowance_id is None,
+        job_id=job.id,
+    )
 
 
 def _stage_seconds(report: Mapping[str, Any], milliseconds: int) -> dict[str, float]:
@@ -301,6 +326,7 @@ def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
         .where(Job.id == job_id)
         .values(erased_at=now, expires_at=now, workflow_input={}, products=None, caller_metadata=None, report=None)
     )
+    forget_job(session, job_id=job_id)
 
 
 def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:

@@ -106,6 +106,30 @@ class Usage:
     trial_ends_at: datetime | None
 
 
+@dataclass(frozen=True)
+class Volume:
+    """What an account can still start, and what its plan includes in the period, in generations."""
+
+    left: int
+    included: int
+    period_start: datetime
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A generation that was set aside.
+
+    Attributes:
+        allowance_id: What it was taken from.
+        day: The day (UTC) under whose cap it counts.
+        volume: What is left after it.
+    """
+
+    allowance_id: uuid.UUID
+    day: date
+    volume: Volume
+
+
 def usage_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Usage:
     """What ``GET /api/v1/usage`` and the dashboard show; nothing is changed by looking."""
     account = session.get_one(Account, account_id)
@@ -143,13 +167,8 @@ def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: date
         raise _cap_reached(now)
 
 
-def reserve(
-    session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime
-) -> tuple[uuid.UUID, date]:
+def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime) -> Reserved:
     """Set one generation aside for a job, in the transaction that adds it and has locked the account.
-
-    Returns:
-        The allowance that it was taken from, and the day (UTC) under whose cap it counts.
 
     Raises:
         TryOnError: ``trial_ended`` or ``volume_exhausted`` (402), ``daily_cap_reached`` (429). Whoever catches it
@@ -157,7 +176,9 @@ def reserve(
     """
     terms = terms_of(account, plans)
     _open_period(session, account, terms, now)
-    for allowance in spendable(session, account_id=account.id, now=now):
+    found = spendable(session, account_id=account.id, now=now)
+    left = sum(each.left for each in found) - 1  # taking changes the rows and not what was read of them
+    for allowance in found:
         if _take(session, allowance.id):
             break
     else:
@@ -166,7 +187,7 @@ def reserve(
     if not _take_daily(session, account.id, day, terms.daily_cap):
         raise _cap_reached(now)
     add_entry(session, "reserve", account.id, allowance.id, job_id=job_id, at=now)
-    return allowance.id, day
+    return Reserved(allowance.id, day, Volume(left, terms.included, period_of(account, terms, now).start))
 
 
 def settle(session: Session, job: Job, *, now: datetime) -> None:
