@@ -28,13 +28,14 @@ from api.request_context import RequestContext
 from api.routes import PAGES, RouteTable, call_of, is_page
 from api.tryon import checking, listing, pictures
 from api.tryon import router as tryon
+from api.webhooks import router as webhooks
 from api.widget import router as widget
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-AREAS = (health, tryon, listing, pictures, checking, products, usage, fashn, widget, stripe_webhook)
+AREAS = (health, tryon, listing, pictures, checking, products, webhooks, usage, fashn, widget, stripe_webhook)
 ROUTERS = (*(area.router for area in AREAS), pages)
 
 PAGE_DECODERS = 2

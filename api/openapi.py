@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field
 from api.json_body import Answer
 from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, LinkRequest, SingleRequest
+from api.webhooks.schemas import ChangeWebhook, CreateWebhook, SendExample
 from domain.access.idempotency import LONGEST_KEY
 from domain.errors import CATALOGUE, with_limits
 from imaging.errors import ImageErrorCode
@@ -223,6 +224,58 @@ PRODUCT_PAGES: dict[str, Any] = {
     }
 }
 
+CREATE_WEBHOOKS: dict[str, Any] = {
+    "ends of jobs": {
+        "url": "https://shop.example/hooks/try-on",
+        "events": ["tryon.completed", "tryon.failed"],
+        "description": "Order pages",
+    }
+}
+
+WEBHOOK: dict[str, Any] = {
+    "id": "5b0d6f0e-8f0b-4d0c-9a55-7c1f2ab41d10",
+    **CREATE_WEBHOOKS["ends of jobs"],
+    "enabled": True,
+    "createdAt": "2026-03-01T09:30:00.250000Z",
+}
+
+WEBHOOKS: dict[str, Any] = {"endpoint": WEBHOOK}
+
+WEBHOOK_LISTS: dict[str, Any] = {"one endpoint": {"webhooks": [WEBHOOK]}}
+
+SECRET_WEBHOOKS: dict[str, Any] = {"endpoint": {**WEBHOOK, "secret": "whsec_bm8gc2VjcmV0LCBvbmx5IGFuIGV4YW1wbGU="}}
+
+DELIVERY: dict[str, Any] = {
+    "id": "0a3c5a3e-52f0-4f0f-8a3f-2f2b6f3a9d77",
+    "messageId": "msg_8c1f0a3d5e7b4c2f9a6d3b1e0f4a7c5d",
+    "event": "tryon.completed",
+    "status": "waiting",
+    "createdAt": "2026-03-01T09:31:00.120000Z",
+    "attempts": [],
+}
+
+DELIVERIES: dict[str, Any] = {"delivery": DELIVERY}
+
+DELIVERY_PAGES: dict[str, Any] = {
+    "the last page": {
+        "deliveries": [
+            {
+                **DELIVERY,
+                "nextAttemptAt": "2026-03-01T09:31:06.300000Z",
+                "attempts": [
+                    {
+                        "at": "2026-03-01T09:31:01.200000Z",
+                        "milliseconds": 85,
+                        "status": 500,
+                        "fault": "The endpoint answered 500.",
+                        "answer": "Internal Server Error",
+                    }
+                ],
+            }
+        ]
+    }
+}
+
 LINKS: dict[str, Any] = {
     "link": {
         "url": f"https://tryon.example/pictures/{JOB_ID}?until=1772357700&signature=8f2c",
@@ -407,7 +460,11 @@ def success(
     return answer
 
 
-BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest, LinkRequest, CreateProduct, UpdateProduct)
+BODY_MODELS: tuple[type[BaseModel], ...] = (
+    *(SingleRequest, ComboRequest, LinkRequest),
+    *(CreateProduct, UpdateProduct),
+    *(CreateWebhook, ChangeWebhook, SendExample),
+)
 
 ALTERNATIVES = {
     "SingleRequest": ("TryOnByProduct", "TryOnByPicture"),
@@ -431,6 +488,7 @@ TAGS = [
         "description": "Jobs: checking pictures first; starting, polling, finding and erasing jobs; their pictures.",
     },
     {"name": "products", "description": "The account's catalogue of garments, for use by `productId`."},
+    {"name": "webhooks", "description": "Endpoints of your own that are told of events, and what was sent to them."},
     {"name": "usage", "description": "How much of its volume the account has used."},
     {"name": "health", "description": "For load balancers and process managers; no key is needed."},
 ]

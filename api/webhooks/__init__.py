@@ -1,0 +1,1 @@
+"""Where an account is told of events, and what became of it."""
