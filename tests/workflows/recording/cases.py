@@ -14,6 +14,7 @@ from tests.workflows.recording import (
     product_cases,
     sweep_cases,
     tryon_cases,
+    webhook_cases,
 )
 from worker_cpu.main import WORKFLOWS
 
@@ -27,6 +28,7 @@ CASES = (
     *mail_cases.CASES,
     *import_cases.CASES,
     *check_cases.CASES,
+    *webhook_cases.CASES,
 )
 
 UNRELEASED: frozenset[str] = frozenset()
