@@ -365,19 +365,23 @@ def send_again(
     session: Session,
     *,
     account_id: uuid.UUID,
-    endpoint_id: uuid.UUID,
     delivery_id: uuid.UUID,
+    endpoint_id: uuid.UUID | None = None,
     now: datetime | None = None,
 ) -> WebhookDelivery:
     """Write another delivery of the same message, under the same ``webhook-id``.
 
     Raises:
-        TryOnError: ``webhook_not_found``, ``webhook_delivery_not_found``, or ``webhook_off``.
+        TryOnError: ``webhook_not_found``, or ``webhook_delivery_not_found``, also where it is none of the endpoint that
+            is named; ``webhook_off``.
     """
-    _switched_on(session, account_id, endpoint_id)
-    old = find_delivery(session, account_id=account_id, endpoint_id=endpoint_id, delivery_id=delivery_id)
-    now = now or datetime.now(UTC)
-    to = {"account_id": account_id, "endpoint_id": endpoint_id}
+    if endpoint_id is not None:
+        find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id)
+    old = session.get(WebhookDelivery, delivery_id)
+    if old is None or old.account_id != account_id or endpoint_id not in (None, old.endpoint_id):
+        raise TryOnError("webhook_delivery_not_found")
+    _switched_on(session, account_id, old.endpoint_id)
+    now, to = now or datetime.now(UTC), {"account_id": account_id, "endpoint_id": old.endpoint_id}
     return _write(session, old.message_id, old.event, old.payload, **to, job_id=old.job_id, now=now)
 
 
@@ -425,20 +429,6 @@ def _write(
 
 
 # Deliveries
-
-
-def find_delivery(
-    session: Session, *, account_id: uuid.UUID, endpoint_id: uuid.UUID, delivery_id: uuid.UUID
-) -> WebhookDelivery:
-    """A delivery to this endpoint of this account.
-
-    Raises:
-        TryOnError: ``webhook_delivery_not_found``.
-    """
-    found = session.get(WebhookDelivery, delivery_id)
-    if found is None or (found.account_id, found.endpoint_id) != (account_id, endpoint_id):
-        raise TryOnError("webhook_delivery_not_found")
-    return found
 
 
 def list_deliveries(

@@ -46,6 +46,7 @@ from domain.tables import (
     Table,
     Watermark,
 )
+from domain.webhooks import EndpointTerms, create_endpoint, send_example
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from tests.factories import Caller, create_caller, create_job
@@ -178,6 +179,9 @@ def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Cal
             _payment(owner, "paid", now),
         ]
     )
+    terms = EndpointTerms(f"https://{word}.example/", ["product.ready"], word)
+    hook = create_endpoint(session, account_id=owner, terms=terms)
+    send_example(session, account_id=owner, endpoint_id=hook.id)
     audit.add_entry(
         session, action=Act.TOPPED_UP, operator_id=None, account_id=owner, details={"generations": 50}, now=now
     )

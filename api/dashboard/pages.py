@@ -16,6 +16,7 @@ from api.dashboard import (
     playground,
     products,
     settings,
+    webhooks,
 )
 from api.dashboard.admin import accounts, audit, payments, system
 from api.dashboard.forms import read_form
@@ -23,7 +24,20 @@ from api.routes import PAGES
 
 router = APIRouter(prefix=PAGES, include_in_schema=False, dependencies=[Depends(read_form)])
 for area in (
-    *(authentication, mailed_links, outbox, overview, jobs, keys, docs, products, playground, settings, billing),
+    *(
+        authentication,
+        mailed_links,
+        outbox,
+        overview,
+        jobs,
+        keys,
+        webhooks,
+        docs,
+        products,
+        playground,
+        settings,
+        billing,
+    ),
     *(accounts, payments, system, audit),
 ):
     router.include_router(area.router)

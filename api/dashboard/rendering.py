@@ -64,6 +64,14 @@ NOTICES: dict[str, Notice] = {
     # API keys
     "key_changed": Notice("The key is changed."),
     "key_revoked": Notice("The key is revoked and no longer works."),
+    # Webhooks
+    "webhook_created": Notice("The endpoint is added. Copy its secret to your server, then send an example."),
+    "webhook_changed": Notice("The endpoint is changed."),
+    "webhook_on": Notice("The endpoint is switched on."),
+    "webhook_off": Notice("The endpoint is switched off.", "plain"),
+    "webhook_rotated": Notice("There is a new secret. Both sign messages for 24 hours."),
+    "webhook_sending": Notice("It is being sent. Reload the page to see how it went.", "plain"),
+    "webhook_deleted": Notice("The endpoint is deleted."),
     # Billing
     "order_placed": Notice("Your order is placed."),
     "order_withdrawn": Notice("The order is withdrawn.", "plain"),

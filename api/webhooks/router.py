@@ -120,8 +120,6 @@ async def update_webhook(request: Request, parts: Parts, account_id: AccountId, 
     endpoint_id = _id_of(webhookId)
     wanted, _ = parse_body(body_of(request), ChangeWebhook)
     changes = {name: getattr(wanted, name) for name in ChangeWebhook.model_fields if name in wanted.model_fields_set}
-    if wrong := {name: "cannot be null." for name, value in changes.items() if value is None}:
-        raise TryOnError("field_invalid", fields=wrong)
     changed = await parts.database.write(
         webhooks.change_endpoint, account_id=account_id, endpoint_id=endpoint_id, changes=changes
     )

@@ -49,13 +49,14 @@ class CreateWebhook(WireModel):
 
 
 class ChangeWebhook(WireModel):
-    """Body of ``PATCH /api/v1/webhooks/{webhookId}``: what is to change. Nothing can be null."""
+    """Body of ``PATCH /api/v1/webhooks/{webhookId}``: what is to change. What is not sent has no value here."""
 
-    url: PublicUrl | SkipJsonSchema[None] = Field(None, description="https:// address that events are sent to.")
-    events: Events | SkipJsonSchema[None] = Field(None, description="Which ones.")
-    description: Description | SkipJsonSchema[None] = Field(None, description="For people.")
-    enabled: bool | SkipJsonSchema[None] = Field(
-        None, description="Whether events are sent to it; true also switches one on that we switched off."
+    url: PublicUrl = Field(default_factory=str, description="https:// address that events are sent to.")
+    events: Events = Field(default_factory=list, description="Which ones.")
+    description: Description = Field(default_factory=str, description="For people.")
+    enabled: bool = Field(
+        default_factory=bool,
+        description="Whether events are sent to it; true also switches one on that we switched off.",
     )
 
 

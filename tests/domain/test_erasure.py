@@ -119,6 +119,7 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(
     assert before.keys() - after.keys() == {
         *("login", "login_session", "email_token", "mail"),
         *("watermark", "idempotency_key", "product", "backfill_item", "rate_window"),
+        *("webhook_endpoint", "webhook_delivery"),
     }
     for row in after["job"]:
         assert (row["workflow_input"], row["products"], row["report"], row["result_key"]) == ({}, None, None, None)

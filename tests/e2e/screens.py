@@ -91,6 +91,7 @@ def pages(busy: BusyAccount, job_id: str, product_id: str) -> dict[str, str]:
         "key-revoke": f"/keys/{busy.key_id}/revoke",
         "key-replace": f"/keys/{busy.key_id}/replace",
         "docs-web-pages": "/docs/publishable-keys",
+        "webhooks": "/webhooks",
         "billing": "/billing",
         "billing-top-up": "/billing/top-up?generations=250",
         "billing-plan": "/billing/plan?plan=growth",

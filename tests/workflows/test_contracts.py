@@ -22,6 +22,7 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
+from activities.webhooks import WebhookActivities
 from tests.workflows.recording.contract_schemas import models
 from workflows import steps
 from workflows.backfills.contracts import LargestJson
@@ -43,6 +44,7 @@ ACTIVITY_CLASSES = (
     BackfillActivities,
     ErasingActivities,
     MailActivities,
+    WebhookActivities,
 )
 
 

@@ -18,7 +18,17 @@ from api.routes import PAGES
 from domain.access.keys import create_key
 from domain.object_keys import import_plan_key, logo_key
 from domain.products import ACTIVE, new_registration_id, public_id
-from domain.tables import Account, ApiKey, Job, LoginSession, Payment, Product, Watermark
+from domain.tables import (
+    Account,
+    ApiKey,
+    Job,
+    LoginSession,
+    Payment,
+    Product,
+    Watermark,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
 from intake.pages import ImportPlan
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.api.conftest import Api
@@ -82,6 +92,8 @@ async def victim(api: Api) -> Victim:
         login = session.scalars(select(LoginSession).where(LoginSession.account_id == account_id)).one()
         job = session.get_one(Job, full.job_ids[0])
         account = session.get_one(Account, account_id)
+        hook = session.scalars(select(WebhookEndpoint).where(WebhookEndpoint.account_id == account_id)).one()
+        delivery = session.scalars(select(WebhookDelivery).where(WebhookDelivery.account_id == account_id)).one()
     ids = {
         "jobId": [str(each) for each in full.job_ids],
         "productId": [public_id(product.id)],
@@ -89,6 +101,8 @@ async def victim(api: Api) -> Victim:
         "paymentId": [str(payment.id) for payment in payments],
         "sessionId": [str(login.id)],
         "importId": [import_id],
+        "webhookId": [str(hook.id)],
+        "deliveryId": [str(delivery.id)],
         "accountId": [str(account_id)],
     }
     key_ends = [f"{key.prefix}…{key.last_four}" for key in keys]

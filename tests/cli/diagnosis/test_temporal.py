@@ -23,7 +23,7 @@ from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
 from tests.cli.diagnosis.conftest import findings_of, levels_of, the
 from workflows.contracts import SweepInput, SweepReport
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES, WEBHOOK_QUEUE
 
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 RECONCILE = SCHEDULES[0]
@@ -55,6 +55,7 @@ async def working(client: Client) -> AsyncIterator[None]:
         Worker(client, task_queue=CPU_QUEUE, workflows=[Sweep], activities=[nothing]),
         Worker(client, task_queue=GPU_QUEUE, activities=[nothing]),
         Worker(client, task_queue=GPU_BULK_QUEUE, activities=[nothing]),
+        Worker(client, task_queue=WEBHOOK_QUEUE, activities=[nothing]),
     ):
         yield
 
@@ -83,7 +84,7 @@ async def test_all_is_well(case: Case, namespace: Client) -> None:
     async with working(namespace):
         await eventually(well)
     sentences = [finding.sentence for finding in await findings_of(temporal.look, case)]
-    assert sum("1 poller, the last one" in sentence for sentence in sentences) == 4
+    assert sum("1 poller, the last one" in sentence for sentence in sentences) == 5
 
 
 async def test_a_namespace_that_is_not_there(case: Case, settings: Settings, namespace: Client) -> None:
@@ -170,7 +171,8 @@ async def test_nobody_polls(case: Case, namespace: Client) -> None:
 
     await eventually(counted)
     assert [(finding.level, (finding.remedy or "")[-10:]) for finding in await found()] == [
-        ("error", "r_cpu.main"), ("error", "r_cpu.main"), ("error", "r_gpu.main"), ("warning", "r_gpu.main")
+        ("error", "r_cpu.main"), ("error", "r_cpu.main"), ("error", "r_gpu.main"), ("warning", "r_gpu.main"),
+        ("warning", "r_cpu.main"),
     ]  # fmt: skip
 
 
@@ -198,6 +200,6 @@ def test_pollers_that_are_silent_and_tasks_that_wait(
 
 
 def test_every_queue_that_is_counted_is_looked_at() -> None:
-    assert {queue for queue, _ in QUEUES} == {CPU_QUEUE, GPU_QUEUE, GPU_BULK_QUEUE}
+    assert {queue for queue, _ in QUEUES} == {CPU_QUEUE, GPU_QUEUE, GPU_BULK_QUEUE, WEBHOOK_QUEUE}
     assert temporal.QUEUES is QUEUES
     assert set(temporal.WORKERS) == {queue for queue, _ in QUEUES}

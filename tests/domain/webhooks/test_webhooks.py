@@ -244,7 +244,7 @@ async def test_an_endpoint_that_is_gone_is_switched_off_and_its_owner_told(datab
     assert len(written(database, caller)) == 2  # nothing more is written for it
     again = {"account_id": caller.account_id, "endpoint_id": made.id}
     with pytest.raises(TryOnError) as refused:
-        await database.write(webhooks.send_again, **again, delivery_id=first.id)
+        await database.write(webhooks.send_again, account_id=caller.account_id, delivery_id=first.id)
     assert refused.value.code == "webhook_off"
     changed = await database.write(webhooks.change_endpoint, **again, changes={"enabled": True})
     assert (changed.enabled, changed.disabled_reason, changed.failing_since) == (True, None, None)
