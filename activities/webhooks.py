@@ -126,12 +126,7 @@ class WebhookSender:
     async def _post(self, message: Outgoing, at: datetime) -> tuple[int, timedelta | None, str]:
         url = check_remote_url(message.url, allow_ports=self._allow_ports, allow_networks=self._allow_networks)
         session = self._session = self._session or self._open()
-        signatures = [Webhook(each).sign(message.message_id, at, message.payload) for each in message.secrets]
-        headers = {
-            "webhook-id": message.message_id,
-            "webhook-timestamp": str(int(at.timestamp())),
-            "webhook-signature": " ".join(signatures),
-        }
+        headers = signed_headers(message, at)
         async with session.post(url, data=message.payload.encode(), headers=headers, allow_redirects=False) as response:
             body = b""
             with suppress(TimeoutError, aiohttp.ClientError):  # the status is what counts
@@ -139,6 +134,16 @@ class WebhookSender:
                     body = await response.content.read(LONGEST_ANSWER)
             answer = body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
             return response.status, _requested_pause(response), answer
+
+
+def signed_headers(message: Outgoing, at: datetime) -> dict[str, str]:
+    """What a message brings so that its receiver can check it; ``at`` is the moment of sending (UTC)."""
+    signatures = [Webhook(each).sign(message.message_id, at, message.payload) for each in message.secrets]
+    return {
+        "webhook-id": message.message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(signatures),
+    }
 
 
 @dataclass

@@ -228,7 +228,7 @@ class ApiReference:
         for name, field in in_order:
             required = "yes" if name in required_names else "no"
             lines.append(f"| `{name}` | {self._type(field)} | {required} | {one_line(field.get('description'))} |")
-            if field.get("type") == "array":
+            if field.get("type") == "array" and "enum" not in field["items"]:
                 nested += ["", f"Each item of `{name}`:", "", *self._fields(field["items"])]
         return lines + nested
 
@@ -239,6 +239,8 @@ class ApiReference:
     def _plain_type(self, field: dict[str, Any]) -> str:
         if "enum" in field:
             return ", ".join(f"`{value}`" for value in field["enum"])
+        if field.get("type") == "array" and "enum" in field["items"]:
+            return f"array of {self._plain_type(field['items'])}"
         if field.get("type") == "array":
             return f"array of {field['minItems']} to {field['maxItems']} objects"
         kind: str = field.get("type", "object")

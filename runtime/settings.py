@@ -147,7 +147,7 @@ class RateLimitSettings(Concern, title="Request rates", env_prefix="TRYON_RATE_L
     """Length of that window; the contract's number."""
 
     management_requests: int = Field(default=60, ge=1, le=10_000)
-    """All other calls with an API key in any window: products, usage, cancelling. Importing a catalogue goes by it."""
+    """All other calls with an API key in any window: products, webhooks, usage, cancelling. Imports go by it."""
 
     management_window_seconds: int = Field(default=60, ge=1, le=30 * DAY)
     """Length of that window."""

@@ -204,6 +204,7 @@ TEXTS = {
     "test-keys": "Test keys",
     "widget": "The widget",
     "publishable-keys": "Keys for web pages",
+    "webhooks": "Webhooks",
     "photos": "Photos that work",
     "garments": "Garments",
     "products": "Products",
@@ -216,6 +217,7 @@ LEFT_OUT = {
     "products": ("Importing a file", "For operators"),
     "watermark": ("Setting it", "What you can rely on"),
     "publishable-keys": ("For operators",),
+    "webhooks": ("For operators",),
 }
 """Headings of their sections that are about commands and servers, which owners are not shown."""
 

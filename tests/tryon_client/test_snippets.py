@@ -49,6 +49,7 @@ NO_PROGRAMS = {"json", "csv", "yaml", "nginx", "ini", "mermaid", "promql", "text
 RUN_ELSEWHERE = {
     "temporal.md": PROJECT / "tests" / "stack" / "test_temporal_page.py",
     "operations.md": PROJECT / "tests" / "stack" / "test_backfill.py",
+    "webhooks.md": PROJECT / "tests" / "activities" / "test_webhook_page.py",
 }
 """Pages whose programs need a whole stack, and the tests that run them there."""
 
