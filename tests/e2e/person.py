@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import uuid
 from collections.abc import AsyncIterator
@@ -120,6 +121,19 @@ class Person:
         await self.press("Create key")
         await self.sees_heading("Your new key")
         return await self.page.locator("#new-key").inner_text()
+
+    async def new_webhook(self) -> None:
+        """Add an endpoint that nobody serves, send it an example, and wait until its page tells of the attempt."""
+        await self.open("/webhooks")
+        await self.label("URL").fill("https://hooks.invalid/try-on?token=s3cret")
+        await self.label("Description").fill("Order pages")
+        await self.press("Add endpoint")
+        await self.sees_heading("Order pages")
+        await self.press("Send example")
+        async with asyncio.timeout(PATIENCE_MS / 1000):
+            while not await self.page.get_by_text("1 of 8 at most").count():
+                await asyncio.sleep(0.1)
+                await self.page.reload()
 
     async def saved(self, name: str) -> bytes:
         """What a download link of this name gives."""

@@ -26,6 +26,7 @@ from domain.access.keys import KeyDigester
 from domain.authentication import sessions
 from domain.money.plans import load_plans
 from domain.tables import Account
+from domain.webhooks import EndpointTerms, create_endpoint
 from runtime.database import Database
 from tests.e2e.conftest import CHROMIUM_ARGUMENTS
 from tests.e2e.person import DESKTOP, JOB_MS, PHONE, Person
@@ -118,6 +119,8 @@ async def furnish(site: Site) -> tuple[BusyAccount, str, str]:
         busy = write_account(session, load_plans(), digester, now=now, jobs=JOBS, products=1)
         session.get_one(Account, busy.account_id).email = EMAIL
         _, key = keys.create_key(session, digester, account_id=busy.account_id)
+        terms = EndpointTerms("https://studio-lind.example/hooks/try-on", ["tryon.completed", "tryon.failed"], "Shop")
+        create_endpoint(session, account_id=busy.account_id, terms=terms)
         token = sessions.open_session(
             session,
             account_id=busy.account_id,

@@ -10,9 +10,10 @@ from playwright.async_api import Browser
 from tests.e2e.person import JOB_MS, PHONE, Person
 from tests.e2e.site import Site
 
-PLACES = ("Overview", "Playground", "Jobs", "Products", "API keys", "Billing", "Settings", "Docs")
+PLACES = ("Overview", "Playground", "Jobs", "Products", "API keys", "Webhooks", "Billing", "Settings", "Docs")
 PAGES = (
-    *("/", "/playground", "/jobs", "/products", "/products/new", "/products/import", "/keys", "/billing", "/settings"),
+    *("/", "/playground", "/jobs", "/products", "/products/new", "/products/import", "/keys", "/webhooks"),
+    *("/billing", "/settings"),
     *("/docs", "/admin/accounts", "/admin/payments", "/admin/system", "/admin/audit"),
 )
 SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox")
@@ -83,6 +84,10 @@ async def test_axe_finds_nothing_serious(chromium: Browser, site: Site, axe: str
         await person.page.get_by_role("link", name="Shop").click()
         await person.sees_heading("Shop")
         found["key"] = await complaints_of_axe(person, axe)
+        await person.new_webhook()
+        await person.page.get_by_text("Show the secret").click()
+        await person.page.get_by_text("1 of 8 at most").click()
+        found["webhook"] = await complaints_of_axe(person, axe)
         found |= {path: await serious(person, axe, path) for path in PAGES}
         await person.open("/playground")
         await person.press("Fill in samples")

@@ -78,3 +78,19 @@ async def test_key_product_picture_job_and_the_end_of_the_key(person: Person, ph
     )
     assert refused.status_code == 401
     assert person.complaints == []
+
+
+async def test_a_webhook_from_its_endpoint_to_the_attempt(person: Person) -> None:
+    """The whole way through a stack: the page's commit, the run, the worker that dials, and the page again."""
+    await person.sign_up()
+    await person.new_webhook()
+    await person.reads("Attempts have failed since")
+    await person.page.get_by_text("1 of 8 at most").click()
+    await person.reads("There was no connection to the host.")
+    await person.page.get_by_text("Show the secret").click()
+    secret = await person.page.locator("#the-secret").inner_text()
+    await person.press("Make another secret")
+    await person.page.get_by_text("Show the secret").click()
+    assert await person.page.locator("#the-secret").inner_text() != secret
+    await person.press("Switch off")
+    await person.reads("You switched it off.")
