@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, StrictBool, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -45,7 +45,7 @@ class CreateWebhook(WireModel):
     url: PublicUrl = Field(description="https:// address that events are sent to.")
     events: Events = Field(description="Which ones.")
     description: Description = Field("", description="For people.")
-    enabled: bool = Field(True, description="Whether events are sent to it.")
+    enabled: StrictBool = Field(True, description="Whether events are sent to it.")
 
 
 class ChangeWebhook(WireModel):
@@ -54,7 +54,7 @@ class ChangeWebhook(WireModel):
     url: PublicUrl = Field(default_factory=str, description="https:// address that events are sent to.")
     events: Events = Field(default_factory=list, description="Which ones.")
     description: Description = Field(default_factory=str, description="For people.")
-    enabled: bool = Field(
+    enabled: StrictBool = Field(
         default_factory=bool,
         description="Whether events are sent to it; true also switches one on that we switched off.",
     )

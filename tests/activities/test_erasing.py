@@ -146,7 +146,9 @@ async def test_rows_are_forgotten_and_the_account_is_done(
     await ActivityEnvironment().run(erasing.end_account_runs, account_of(full))
     first = await ActivityEnvironment().run(erasing.forget_account_rows, account_of(full))
     second = await ActivityEnvironment().run(erasing.forget_account_rows, account_of(full))
-    assert (first.forgotten, second.forgotten) == (7, 0), "a product, two items, a logo, two rates, an idempotency key"
+    assert (first.forgotten, second.forgotten) == (9, 0), (
+        "a product, two items, a logo, two rates, an idempotency key, a webhook and a message"
+    )
     assert await rows_that_hold(database, full.word) == {}
     unfinished = await database.read(erasure.list_unfinished, older_than=-HOUR, now=datetime.now(UTC), limit=10_000)
     assert full.caller.account_id not in unfinished
