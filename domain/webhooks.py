@@ -285,7 +285,9 @@ def announce(
         test: Whether a test key made it happen.
         job_id: The job that it tells of, with which the message is erased.
     """
-    wanting = [row.id for row in session.execute(_enabled(account_id)) if event in row.events]
+    # Held until the commit: one that is deleted meanwhile would make the whole transaction fail, the end of a job too.
+    held = _enabled(account_id).with_for_update(read=True, key_share=True)
+    wanting = [row.id for row in session.execute(held) if event in row.events]
     if wanting:
         payload, message = _payload(event, data, now=now, test=test), uuid.uuid4()
         for endpoint_id in wanting:
@@ -498,14 +500,17 @@ def record_attempt(
     Returns:
         How the delivery stands; None where it is gone.
     """
-    delivery = session.scalar(select(WebhookDelivery).where(WebhookDelivery.id == delivery_id).with_for_update())
-    if delivery is None:
+    # The endpoint before its delivery, in the order in which a deletion takes them.
+    of_it = select(WebhookDelivery.endpoint_id).where(WebhookDelivery.id == delivery_id).scalar_subquery()
+    held = select(WebhookEndpoint).where(WebhookEndpoint.id == of_it).with_for_update(key_share=True)
+    endpoint = session.scalar(held)
+    delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
+    if endpoint is None or delivery is None:
         return None
     if delivery.status != WAITING:  # another run has just done it
         return Standing(delivery.status, len(delivery.attempts))
     delivery.attempts = [*delivery.attempts, asdict(attempt)]
     made, pause = len(delivery.attempts), None
-    endpoint = session.get_one(WebhookEndpoint, delivery.endpoint_id)
     if not attempt.fault:
         delivery.status = DELIVERED
         if endpoint.failing_since is not None:
