@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-import ssl
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import aiohttp
 import structlog
-from aiohttp.abc import AbstractResolver
 from standardwebhooks import Webhook
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
@@ -27,9 +24,9 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from domain import webhooks
 from domain.mails import Letterhead
 from domain.webhooks import LONGEST_ANSWER, Attempt, Outgoing, Standing
-from imaging.dialling import AddressRefused, open_session
-from imaging.errors import ImageError, Refusal
-from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url
+from imaging.dialling import PUBLIC_ONLY, AddressRefused, Dialler
+from imaging.errors import ImageError
+from imaging.remote_url import check_remote_url
 from runtime.database import Database
 from workflows import steps
 from workflows.contracts import DeliverWebhookInput, WebhookReport
@@ -54,7 +51,7 @@ REDIRECTS = range(300, 400)
 ASKS_TO_WAIT = (429, 503)
 """Statuses with which ``Retry-After`` is heeded."""
 
-NOT_PUBLIC = "The address of the endpoint is not a public one."
+NOT_PUBLIC = "The address of the endpoint is not one that we may send to."
 
 log = structlog.get_logger(__name__)
 
@@ -65,25 +62,17 @@ class WebhookSender:
     def __init__(
         self,
         *,
+        dialler: Dialler = PUBLIC_ONLY,
         timeout_s: float = TIMEOUT_SECONDS,
-        allow_networks: Sequence[IPNetwork] = (),
-        allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
-        ssl_context: ssl.SSLContext | None = None,
-        resolver: AbstractResolver | None = None,
     ) -> None:
-        """Prepare; nothing is opened before the first message. All but the time is for tests, see `open_session`."""
+        """Prepare; nothing is opened before the first message.
+
+        Args:
+            dialler: What may be reached.
+            timeout_s: For a whole attempt.
+        """
+        self._dialler = dialler
         self._timeout_s = timeout_s
-        self._allow_networks = tuple(allow_networks)
-        self._allow_ports = frozenset(allow_ports)
-        self._open: Callable[[], aiohttp.ClientSession] = lambda: open_session(
-            headers=HEADERS,
-            connect_timeout_s=min(CONNECT_SECONDS, timeout_s),
-            read_timeout_s=timeout_s,
-            allow_networks=self._allow_networks,
-            allow_ports=self._allow_ports,
-            ssl_context=ssl_context,
-            resolver=resolver,
-        )
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, message: Outgoing) -> tuple[Attempt, timedelta | None]:
@@ -101,17 +90,12 @@ class WebhookSender:
         except TimeoutError:
             fault = f"There was no answer within {self._timeout_s:g} seconds."
         except ImageError as error:
-            named = error.refusal in (Refusal.ADDRESS, Refusal.NAME)
-            fault = NOT_PUBLIC if named else "The address of the endpoint cannot be reached."
+            fault = NOT_PUBLIC if error.refusal else "The address of the endpoint cannot be reached."
         except aiohttp.ClientSSLError:
             fault = "The endpoint has no certificate that can be trusted."
         except aiohttp.ClientConnectorError as error:
             refused = isinstance(error.os_error, AddressRefused)
-            fault = (
-                "The address of the endpoint is not a public one."
-                if refused
-                else "There was no connection to the host."
-            )
+            fault = NOT_PUBLIC if refused else "There was no connection to the host."
         except (aiohttp.ClientError, OSError, ValueError):
             fault = "The connection ended before there was an answer."
         spent = round(1000 * (time.monotonic() - begun))
@@ -124,8 +108,12 @@ class WebhookSender:
             await session.close()
 
     async def _post(self, message: Outgoing, at: datetime) -> tuple[int, timedelta | None, str]:
-        url = check_remote_url(message.url, allow_ports=self._allow_ports, allow_networks=self._allow_networks)
-        session = self._session = self._session or self._open()
+        url = check_remote_url(message.url, self._dialler.trusted_networks)
+        session = self._session = self._session or self._dialler.open_session(
+            headers=HEADERS,
+            connect_timeout_s=min(CONNECT_SECONDS, self._timeout_s),
+            read_timeout_s=self._timeout_s,
+        )
         headers = signed_headers(message, at)
         async with session.post(url, data=message.payload.encode(), headers=headers, allow_redirects=False) as response:
             body = b""

@@ -157,8 +157,10 @@ def check_media_type(headers: Mapping[str, str]) -> None:
         raise TryOnError("content_type_not_json")
 
 
-def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
-    """Judge every field on its own.
+def parse_body(
+    body: bytes, model: type[Model], context: Mapping[str, Any] | None = None
+) -> tuple[Model, InlinePictures]:
+    """Judge every field on its own; ``context`` is for the model's validators.
 
     Returns:
         The fields, and what stands behind those that are stand-ins for large pictures.
@@ -171,7 +173,7 @@ def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
     if sum(text.count(mark) for mark in (b",", b"{", b"[")) > MOST_VALUES:
         raise TryOnError("json_invalid", "The request body holds more values than any request needs.")
     try:
-        return model.model_validate_json(text), pictures
+        return model.model_validate_json(text, context=context), pictures
     except ValidationError as error:
         spelling = model.model_config.get("alias_generator")
         complaints = error.errors(include_url=False, include_input=False)

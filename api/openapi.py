@@ -22,9 +22,10 @@ from pydantic import BaseModel, Field
 from api.json_body import Answer
 from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, LinkRequest, SingleRequest
-from api.webhooks.schemas import ChangeWebhook, CreateWebhook, SendExample
+from api.webhooks.schemas import MESSAGES, ChangeWebhook, CreateWebhook, SendExample
 from domain.access.idempotency import LONGEST_KEY
 from domain.errors import CATALOGUE, with_limits
+from domain.webhooks import EVENTS, EXAMPLES, Event
 from imaging.errors import ImageErrorCode
 from runtime.settings import Settings
 
@@ -464,6 +465,7 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     *(SingleRequest, ComboRequest, LinkRequest),
     *(CreateProduct, UpdateProduct),
     *(CreateWebhook, ChangeWebhook, SendExample),
+    *MESSAGES.values(),
 )
 
 ALTERNATIVES = {
@@ -536,6 +538,13 @@ def servers_of(settings: Settings) -> list[dict[str, Any]]:
     return [{"url": settings.dashboard.base_url(settings.api), "description": "The address of this service."}, *here]
 
 
+WEBHOOK_HEADERS = {
+    "webhook-id": "The same whenever the message is sent: remember those that you have handled.",
+    "webhook-timestamp": "Of the attempt, in seconds since 1970.",
+    "webhook-signature": "By the endpoint's secret, as Standard Webhooks says; two while secrets are changed over.",
+}
+
+
 def completed(document: dict[str, Any]) -> dict[str, Any]:
     """FastAPI's document, with all that it cannot read off the code."""
     for path, operations in document["paths"].items():
@@ -552,6 +561,7 @@ def completed(document: dict[str, Any]) -> dict[str, Any]:
         components["schemas"].pop(name, None)
     _tidy(document)
     components["securitySchemes"] = SECURITY_SCHEMES
+    document["webhooks"] = {event: {"post": _webhook(event)} for event in MESSAGES}
     components["responses"] = {name: _anywhere(status, code) for name, (status, code) in ANYWHERE.items()}
     known = {name: {**header, "required": True} for name, header in HEADERS.items()}
     known |= {_OPTIONAL + name: header for name, header in HEADERS.items()}
@@ -570,6 +580,27 @@ def _complete(operation: dict[str, Any], *, under_api: bool) -> None:
     for status, answer in operation["responses"].items():
         rate = RATE if under_api and status not in BEFORE_COUNTING else ()
         answer.setdefault("headers", {}).update(headers_of((*ALWAYS, *rate)))
+
+
+def _webhook(event: Event) -> dict[str, Any]:
+    """The call that an endpoint gets for an event."""
+    example = {"type": event, "timestamp": "2026-03-01T09:30:12.090Z", "data": {**EXAMPLES[event], "mode": "test"}}
+    headers = [
+        {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
+        for name, text in WEBHOOK_HEADERS.items()
+    ]
+    return {
+        "tags": ["webhooks"],
+        "operationId": f"on{MESSAGES[event].__name__}",
+        "summary": EVENTS[event],
+        "security": [],
+        **read_by_hand(MESSAGES[event], examples={"example": example}, headers=headers),
+        "responses": {
+            "2XX": {"description": "Delivered."},
+            "410": {"description": "The endpoint wants no more events and is switched off."},
+            "default": {"description": "Not delivered; it is tried again for a day."},
+        },
+    }
 
 
 def _alternatives(name: str, fields: dict[str, Any], by_product: str, by_picture: str) -> dict[str, Any]:

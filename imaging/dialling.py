@@ -5,7 +5,7 @@ sockets come from a function that gets the address about to be dialled and refus
 literals, redirects and changing answers all pass through it. The resolver above it is stricter: it refuses a name as
 soon as one of its addresses is refused.
 
-Whoever dials here, for pictures or for webhooks, does it through a session that `open_session` makes.
+Whoever dials here, for pictures or for webhooks, does it through a session of a `Dialler`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 
 import aiohttp
@@ -21,11 +22,11 @@ from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from imaging.errors import ImageError, ImageErrorCode, Refusal
-from imaging.remote_url import HTTPS_PORT, IPNetwork, is_refused
+from imaging.remote_url import IPNetwork, refusal_of
 
 
 class AddressRefused(PermissionError):
-    """The address about to be dialled is not a public one. An `OSError`, as connectors expect of a socket."""
+    """The address about to be dialled is not one that may be. An `OSError`, as connectors expect of a socket."""
 
     def __init__(self, refusal: Refusal, detail: str) -> None:
         super().__init__(detail)
@@ -33,11 +34,10 @@ class AddressRefused(PermissionError):
 
 
 class JudgingSocketFactory:
-    """Makes sockets for public addresses only."""
+    """Makes sockets for addresses that may be dialled only."""
 
-    def __init__(self, allow_ports: Collection[int], allow_networks: Sequence[IPNetwork] = ()) -> None:
-        self._allow_ports = allow_ports
-        self._allow_networks = allow_networks
+    def __init__(self, trusted_networks: Sequence[IPNetwork] = ()) -> None:
+        self._trusted_networks = trusted_networks
 
     def __call__(self, address_info: AddrInfoType) -> socket.socket:
         """Make the socket that will be connected to this address.
@@ -49,20 +49,21 @@ class JudgingSocketFactory:
         if family not in {socket.AF_INET, socket.AF_INET6}:
             raise AddressRefused(Refusal.ADDRESS, f"address family {family}")
         host, port = target[0], target[1]
-        if port not in self._allow_ports:
-            raise AddressRefused(Refusal.PORT, f"port {port}")
-        if is_refused(ip_address(host), self._allow_networks):
-            raise AddressRefused(Refusal.ADDRESS, f"{host} is no public address")
+        refusal = refusal_of(ip_address(host), port, self._trusted_networks)
+        if refusal:
+            raise AddressRefused(refusal, f"{host}, port {port}, is no public https address")
         return socket.socket(family, kind, protocol)
 
 
 class JudgingResolver(AbstractResolver):
     """Looks names up within a time limit, and refuses names that lead to any refused address."""
 
-    def __init__(self, resolver: AbstractResolver, timeout_s: float, allow_networks: Sequence[IPNetwork] = ()) -> None:
+    def __init__(
+        self, resolver: AbstractResolver, timeout_s: float, trusted_networks: Sequence[IPNetwork] = ()
+    ) -> None:
         self._resolver = resolver
         self._timeout_s = timeout_s
-        self._allow_networks = allow_networks
+        self._trusted_networks = trusted_networks
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -81,7 +82,7 @@ class JudgingResolver(AbstractResolver):
                 ImageErrorCode.URL_UNREACHABLE, f"looking {host} up took over {self._timeout_s:g} s", retryable=True
             ) from error
         for answer in answers:
-            if is_refused(ip_address(answer["host"]), self._allow_networks):
+            if refusal_of(ip_address(answer["host"]), trusted_networks=self._trusted_networks):
                 raise ImageError(
                     ImageErrorCode.URL_REFUSED,
                     f"{host} leads to {answer['host']}, which is no public address",
@@ -94,41 +95,46 @@ class JudgingResolver(AbstractResolver):
         await self._resolver.close()
 
 
-def open_session(
-    *,
-    headers: Mapping[str, str],
-    connect_timeout_s: float,
-    read_timeout_s: float,
-    allow_networks: Sequence[IPNetwork] = (),
-    allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
-    ssl_context: ssl.SSLContext | None = None,
-    resolver: AbstractResolver | None = None,
-) -> aiohttp.ClientSession:
-    """A session that reaches public https servers alone.
+@dataclass(frozen=True)
+class Dialler:
+    """Opens sessions that reach public https servers alone, and what an operator trusts besides.
 
-    It knows no proxy, cookie or credential, and keeps no connection open between requests.
-
-    Args:
-        headers: What each request brings.
-        connect_timeout_s: For looking up a name, and again for connecting.
-        read_timeout_s: Longest silence of the server.
-        allow_networks: Exceptions from the refused addresses, for tests that serve from loopback.
-        allow_ports: Ports that may be dialled; tests serve from others.
+    Attributes:
+        trusted_networks: Networks whose servers may be reached though they are not public, on any port, by http too.
         ssl_context: Trust other than the system's, for tests.
         resolver: Looks names up; the system's resolver if none is given.
     """
-    connector = aiohttp.TCPConnector(
-        resolver=JudgingResolver(resolver or aiohttp.ThreadedResolver(), connect_timeout_s, allow_networks),
-        socket_factory=JudgingSocketFactory(allow_ports, allow_networks),
-        ssl=ssl_context or True,
-        use_dns_cache=False,
-        force_close=True,
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        headers=headers,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s, sock_read=read_timeout_s),
-        trust_env=False,
-        auto_decompress=False,
-    )
+
+    trusted_networks: Sequence[IPNetwork] = ()
+    ssl_context: ssl.SSLContext | None = None
+    resolver: AbstractResolver | None = None
+
+    def open_session(
+        self, *, headers: Mapping[str, str], connect_timeout_s: float, read_timeout_s: float
+    ) -> aiohttp.ClientSession:
+        """A session that knows no proxy, cookie or credential, and keeps no connection open between requests.
+
+        Args:
+            headers: What each request brings.
+            connect_timeout_s: For looking up a name, and again for connecting.
+            read_timeout_s: Longest silence of the server.
+        """
+        resolver = self.resolver or aiohttp.ThreadedResolver()
+        connector = aiohttp.TCPConnector(
+            resolver=JudgingResolver(resolver, connect_timeout_s, self.trusted_networks),
+            socket_factory=JudgingSocketFactory(self.trusted_networks),
+            ssl=self.ssl_context or True,
+            use_dns_cache=False,
+            force_close=True,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout_s, sock_read=read_timeout_s),
+            trust_env=False,
+            auto_decompress=False,
+        )
+
+
+PUBLIC_ONLY = Dialler()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import aiohttp
-from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from imaging.dialling import AddressRefused, open_session
+from imaging.dialling import PUBLIC_ONLY, AddressRefused, Dialler
 from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.limits import PHOTO_LIMITS
 from imaging.opening import SIGNATURE_LENGTH, format_of
-from imaging.remote_url import HTTPS_PORT, IPNetwork, check_remote_url
+from imaging.remote_url import check_remote_url
 
 MAX_REDIRECTS = 3
 
@@ -53,10 +51,7 @@ class RemoteImageFetcher:
         total_timeout_s: float = 10.0,
         connect_timeout_s: float = 3.0,
         read_timeout_s: float = 5.0,
-        allow_networks: Sequence[IPNetwork] = (),
-        allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
-        ssl_context: ssl.SSLContext | None = None,
-        resolver: AbstractResolver | None = None,
+        dialler: Dialler = PUBLIC_ONLY,
     ) -> None:
         """Prepare; nothing is opened before the first fetch.
 
@@ -65,19 +60,13 @@ class RemoteImageFetcher:
             total_timeout_s: For one fetch with all its redirects.
             connect_timeout_s: For looking up a name, and again for connecting.
             read_timeout_s: Longest silence of the server.
-            allow_networks: Exceptions from the refused addresses, for tests that serve from loopback.
-            allow_ports: Ports that may be dialled; tests serve from others.
-            ssl_context: Trust other than the system's, for tests.
-            resolver: Looks names up; the system's resolver if none is given.
+            dialler: What may be reached, and how; tests serve from loopback.
         """
         self._max_bytes = max_bytes
         self._total_timeout_s = total_timeout_s
         self._connect_timeout_s = connect_timeout_s
         self._read_timeout_s = read_timeout_s
-        self._allow_networks = tuple(allow_networks)
-        self._allow_ports = frozenset(allow_ports)
-        self._ssl_context = ssl_context
-        self._resolver = resolver
+        self._dialler = dialler
         self._session: aiohttp.ClientSession | None = None
 
     async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
@@ -92,7 +81,7 @@ class RemoteImageFetcher:
         with _as_image_errors():
             async with asyncio.timeout(self._total_timeout_s):
                 for _ in range(MAX_REDIRECTS + 1):
-                    checked = check_remote_url(url, allow_ports=self._allow_ports, allow_networks=self._allow_networks)
+                    checked = check_remote_url(url, self._dialler.trusted_networks)
                     body, url = await self._request(URL(checked), limit)
                     if body is not None:
                         return body
@@ -121,14 +110,8 @@ class RemoteImageFetcher:
             return await _read_image(response, limit), str(url)
 
     def _new_session(self) -> aiohttp.ClientSession:
-        return open_session(
-            headers=HEADERS,
-            connect_timeout_s=self._connect_timeout_s,
-            read_timeout_s=self._read_timeout_s,
-            allow_networks=self._allow_networks,
-            allow_ports=self._allow_ports,
-            ssl_context=self._ssl_context,
-            resolver=self._resolver,
+        return self._dialler.open_session(
+            headers=HEADERS, connect_timeout_s=self._connect_timeout_s, read_timeout_s=self._read_timeout_s
         )
 
 

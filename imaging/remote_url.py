@@ -7,7 +7,7 @@ that trusts this network. Every address that is not plainly public unicast is re
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from yarl import URL
@@ -61,20 +61,27 @@ REFUSED_IPV6 = tuple(
 """The IANA special-purpose registry for IPv6, as far as it lies inside `GLOBAL_IPV6`."""
 
 
-def is_refused(address: IPAddress, allow_networks: Sequence[IPNetwork] = ()) -> bool:
-    """Whether fetching from this address is forbidden; ``allow_networks`` are exceptions, for tests on loopback."""
-    if any(address in network for network in allow_networks):
-        return False
+HTTPS_PORT = 443
+
+
+def refusal_of(
+    address: IPAddress, port: int | None = HTTPS_PORT, trusted_networks: Sequence[IPNetwork] = ()
+) -> Refusal | None:
+    """Why this address must not be dialled; none for a public one on port 443, and for all of a trusted network."""
+    if any(address in network for network in trusted_networks):
+        return None
+    if port != HTTPS_PORT:
+        return Refusal.PORT
     if isinstance(address, IPv4Address):
-        return any(address in network for network in REFUSED_IPV4)
-    if address.scope_id is not None or address not in GLOBAL_IPV6:
-        return True
-    return any(address in network for network in REFUSED_IPV6)
+        special = any(address in network for network in REFUSED_IPV4)
+    elif address.scope_id is not None or address not in GLOBAL_IPV6:
+        special = True
+    else:
+        special = any(address in network for network in REFUSED_IPV6)
+    return Refusal.ADDRESS if special else None
 
 
 MAX_URL_LENGTH = 2048
-
-HTTPS_PORT = 443
 
 MAX_NAME_LENGTH, MAX_LABEL_LENGTH = 253, 63
 """Characters of a host name and of each part between its dots (RFC 1035)."""
@@ -101,16 +108,11 @@ FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 """Read differently by different URL parsers."""
 
 
-def check_remote_url(
-    url: str,
-    *,
-    allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
-    allow_networks: Sequence[IPNetwork] = (),
-) -> str:
-    """Refuse every URL that could not lead to a public https server.
+def check_remote_url(url: str, trusted_networks: Sequence[IPNetwork] = ()) -> str:
+    """Refuse every URL that could not lead to a public https server, or to one of a trusted network.
 
-    A name is not looked up here: its addresses are judged when they are dialled, by `RemoteImageFetcher`. Other
-    ports and networks are allowed in tests alone, which serve from loopback.
+    A name is not looked up here: its addresses are judged when they are dialled (`imaging.dialling`). Servers of
+    trusted networks may have any port, and speak http.
 
     Returns:
         The URL in normal form, without fragment, as it has to be fetched.
@@ -127,27 +129,28 @@ def check_remote_url(
         host, port = parsed.raw_host, parsed.port
     except ValueError as error:
         raise _refusal(Refusal.MALFORMED, f"not a URL: {error}") from error
-    if parsed.scheme != "https":
+    if parsed.scheme != "https" and not (trusted_networks and parsed.scheme == "http" and port != HTTPS_PORT):
         raise _refusal(Refusal.SCHEME, "not an https:// URL")
     if parsed.raw_user is not None or parsed.raw_password is not None:
         raise _refusal(Refusal.CREDENTIALS, "credentials in the URL")
-    if port not in allow_ports:
+    if port != HTTPS_PORT and not trusted_networks:
         raise _refusal(Refusal.PORT, f"port {port}")
     if not host:
         raise _refusal(Refusal.MALFORMED, "no host")
-    _check_host(host, allow_networks)
+    _check_host(host, port, trusted_networks)
     return str(parsed.with_fragment(None))
 
 
-def _check_host(host: str, allow_networks: Sequence[IPNetwork]) -> None:
+def _check_host(host: str, port: int | None, trusted_networks: Sequence[IPNetwork]) -> None:
     """Judge the host as it is written, once it is in ASCII."""
     try:
         literal = ip_address(host)
     except ValueError:
         literal = None
     if literal is not None:
-        if is_refused(literal, allow_networks):
-            raise _refusal(Refusal.ADDRESS, f"{literal} is no public address")
+        refusal = refusal_of(literal, port, trusted_networks)
+        if refusal:
+            raise _refusal(refusal, f"{literal}, port {port}, is no public https address")
         return
     if ":" in host or "%" in host or not host.isascii():
         raise _refusal(Refusal.MALFORMED, f"{host!r} is no host name")
@@ -156,7 +159,7 @@ def _check_host(host: str, allow_networks: Sequence[IPNetwork]) -> None:
     name = host.removesuffix(".").lower()
     if len(name) > MAX_NAME_LENGTH or not all(0 < len(label) <= MAX_LABEL_LENGTH for label in name.split(".")):
         raise _refusal(Refusal.MALFORMED, f"{host!r} is no host name")
-    if "." not in name or name.endswith(PRIVATE_SUFFIXES):
+    if not trusted_networks and ("." not in name or name.endswith(PRIVATE_SUFFIXES)):
         raise _refusal(Refusal.NAME, f"{host!r} is no public name")
 
 

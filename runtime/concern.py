@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Self, get_args
 from urllib.parse import SplitResult, urlsplit
@@ -136,6 +136,18 @@ def _is_web_address(value: str) -> bool:
     return address is not None and address.scheme in ("http", "https")
 
 
+def _networks(value: str) -> str:
+    """In one spelling: the web server takes what it cannot read for a name, and says nothing."""
+    try:
+        return ",".join(
+            str(ip_network(each.strip())).removesuffix("/32").removesuffix("/128")
+            for each in value.split(",")
+            if each.strip()
+        )
+    except ValueError:
+        raise ValueError("IP addresses and networks (10.0.0.0/8) with commas between them") from None
+
+
 def _database_url(value: str) -> str:
     scheme, _, rest = value.partition("://")
     kind = scheme.partition("+")[0]  # releases before 0.6 named a driver too
@@ -160,6 +172,7 @@ HostAndPort = Annotated[str, _that(_is_host_and_port, "host:port, such as 127.0.
 WebAddress = Annotated[str, _that(_is_web_address, _WEB)]
 OptionalWebAddress = Annotated[str, _that(lambda text: not text or _is_web_address(text), _WEB)]
 Origin = Annotated[WebAddress, _that(lambda text: not urlsplit(text).path.strip("/"), f"{_WEB}, without a path")]
+Networks = Annotated[str, AfterValidator(_networks)]
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 Sender = Annotated[str, _that(_MAIL.fullmatch, "an address of mail, such as tryon@example.com")]
 File = Annotated[Path, _that(_is_file, "a file, and there is none")]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Literal, TypeVar, get_type_hints
 from urllib.parse import quote
@@ -28,6 +28,7 @@ from runtime.concern import (
     File,
     Host,
     HostAndPort,
+    Networks,
     OptionalWebAddress,
     Origin,
     Sender,
@@ -60,7 +61,7 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
     port: int = Field(default=8000, ge=1, le=65535)
     """Port to listen on."""
 
-    trusted_proxies: str = "127.0.0.1,::1"
+    trusted_proxies: Networks = "127.0.0.1,::1"
     """Addresses and networks, with commas between them, of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto``
     are believed; empty believes nobody. Limits of the dashboard go by the address that a request comes from: a proxy
     that is not named here makes all visitors one, and one that is named without need can claim any address."""
@@ -121,19 +122,6 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
         if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
             raise ValueError(f"names of hosts with commas between them, and {wrong[0][:40]!r} is none")
         return ",".join(names)
-
-    @field_validator("trusted_proxies")
-    @classmethod
-    def _are_addresses(cls, value: str) -> str:
-        """In one spelling. The server takes what it cannot read for a name, and says nothing."""
-        try:
-            return ",".join(
-                str(ip_network(each.strip())).removesuffix("/32").removesuffix("/128")
-                for each in value.split(",")
-                if each.strip()
-            )
-        except ValueError:
-            raise ValueError("IP addresses and networks (10.0.0.0/8) with commas between them") from None
 
 
 class RateLimitSettings(Concern, title="Request rates", env_prefix="TRYON_RATE_LIMIT_"):
@@ -310,6 +298,19 @@ class MailSettings(Concern, title="Mail", env_prefix="TRYON_MAIL_", env_ignore_e
 
     timeout_seconds: float = Field(default=20.0, gt=0, le=120)
     """Longest wait for one answer of the server."""
+
+
+class WebhookSettings(Concern, title="Webhooks", env_prefix="TRYON_WEBHOOK_"):
+    """Messages to owners' own servers."""
+
+    trusted_networks: Networks = ""
+    """Networks, with commas between them, that endpoints may lead to though they are not public, on any port and by
+    http too: ``10.4.0.0/16`` for shops beside the service, ``127.0.0.0/8`` on a developer's machine. Whoever has an
+    account can then have messages sent to any server in them. Without it endpoints are public https addresses."""
+
+    def networks(self) -> list[IPv4Network | IPv6Network]:
+        """These networks."""
+        return [ip_network(each) for each in self.trusted_networks.split(",") if each]
 
 
 class PaymentSettings(Concern, title="Payments", env_prefix="TRYON_PAYMENTS_", env_ignore_empty=True):
@@ -634,6 +635,7 @@ class Settings:
     jobs: JobSettings
     backfills: BackfillSettings
     billing: BillingSettings
+    webhooks: WebhookSettings
     payments: PaymentSettings
     images: ImageSettings
     engine: EngineSettings

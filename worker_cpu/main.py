@@ -25,6 +25,7 @@ from gateway.outbox import Outbox
 from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
+from imaging.dialling import Dialler
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
@@ -126,7 +127,8 @@ def build_webhook_worker(
 async def run(settings: Settings, telemetry: Telemetry) -> None:
     """Poll until a signal comes."""
     stop, meter = stop_event(), telemetry.meter
-    fetcher, sender = RemoteImageFetcher(max_bytes=settings.images.max_bytes), WebhookSender()
+    fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
+    sender = WebhookSender(dialler=Dialler(settings.webhooks.networks()))
     interceptors = telemetry.tracing.interceptors
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=interceptors

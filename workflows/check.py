@@ -41,9 +41,12 @@ class CheckWorkflow:
     async def run(self, check: CheckInput) -> Findings:
         """Carry out the check. A picture that cannot be used is a finding, not a failed workflow."""
         try:
-            return await self._findings(check)
-        finally:
+            found = await self._findings(check)
+        except (Exception, asyncio.CancelledError):  # and not `finally`: a run that leaves its worker is over nowhere
             await self._clean_up(check)
+            raise
+        await self._clean_up(check)
+        return found
 
     async def _findings(self, check: CheckInput) -> Findings:
         if check.rehearsal is not None:

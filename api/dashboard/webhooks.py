@@ -15,7 +15,7 @@ from api.dashboard.rendering import page, query_with, redirect
 from api.errors import PageRefused
 from api.parts import ApiParts, Parts
 from api.routes import AccountId
-from api.webhooks.schemas import CreateWebhook
+from api.webhooks.schemas import TRUSTED_NETWORKS, CreateWebhook
 from domain import webhooks
 from domain.errors import CATALOGUE, TryOnError
 from domain.tables import WebhookEndpoint
@@ -57,7 +57,7 @@ async def list_endpoints(request: Request, parts: Parts, account_id: AccountId) 
 @router.post("/webhooks")
 async def create_endpoint(request: Request, form: SentForm, parts: Parts, account_id: AccountId) -> Response:
     """Add one, and show it."""
-    terms, errors = _terms(form)
+    terms, errors = _terms(form, parts)
     if terms is not None:
         try:
             made = await parts.database.write(webhooks.create_endpoint, account_id=account_id, terms=terms)
@@ -76,7 +76,7 @@ async def show_endpoint(request: Request, parts: Parts, endpoint: OwnEndpoint) -
 @router.post("/webhooks/{webhookId}")
 async def change_endpoint(request: Request, form: SentForm, parts: Parts, endpoint: OwnEndpoint) -> Response:
     """Change its address, its events or its description."""
-    terms, errors = _terms(form)
+    terms, errors = _terms(form, parts)
     if terms is None:
         return await _endpoint_page(request, parts, endpoint, form, errors)
     changes = {"url": terms.url, "events": terms.events, "description": terms.description}
@@ -137,7 +137,7 @@ async def delete_endpoint(parts: Parts, endpoint: OwnEndpoint) -> Response:
     return redirect("/webhooks", "webhook_deleted")
 
 
-def _terms(form: Form) -> tuple[EndpointTerms | None, dict[str, str]]:
+def _terms(form: Form, parts: ApiParts) -> tuple[EndpointTerms | None, dict[str, str]]:
     """What a form asks for, judged by the model of the API; or a sentence for each field that is wrong."""
     chosen: list[Event] = [each for each in EVENTS if f"{EVENT}{each}" in form]
     errors: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _terms(form: Form) -> tuple[EndpointTerms | None, dict[str, str]]:
         errors["events"] = "Choose at least one event."
     fields = {"url": form.text("url"), "description": form.text("description"), "events": chosen or list(EVENTS)}
     try:
-        wanted = CreateWebhook.model_validate(fields)
+        wanted = CreateWebhook.model_validate(fields, context={TRUSTED_NETWORKS: parts.settings.webhooks.networks()})
     except ValidationError as error:
         return None, {**capitalised(complaints_of(error.errors())), **errors}
     if errors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -13,10 +13,11 @@ from api.body_limit import body_of
 from api.cursor import cursor_after, read_cursor
 from api.json_body import check_media_type, ignored_fields, ignored_header, parse_body
 from api.openapi import GATE, JSON_BODY, SENDING, read_by_hand, refusals, success
-from api.parts import Parts
+from api.parts import ApiParts, Parts
 from api.products.schemas import Cursor
 from api.routes import AccountId, RoutePolicy
 from api.webhooks.schemas import (
+    TRUSTED_NETWORKS,
     ChangeWebhook,
     CreateWebhook,
     DeliveryBody,
@@ -46,6 +47,10 @@ def _id_of(text: str, unknown: ErrorCode = "webhook_not_found") -> uuid.UUID:
         raise TryOnError(unknown) from None
 
 
+def _context(parts: ApiParts) -> dict[str, Any]:
+    return {TRUSTED_NETWORKS: parts.settings.webhooks.networks()}
+
+
 @router.post(
     WEBHOOKS_PATH,
     operation_id="createWebhook",
@@ -63,7 +68,7 @@ def _id_of(text: str, unknown: ErrorCode = "webhook_not_found") -> uuid.UUID:
 async def create_webhook(request: Request, parts: Parts, account_id: AccountId) -> Response:
     """Messages are signed as Standard Webhooks says; keep the secret, which is told only here and in the dashboard."""
     check_media_type(request.headers)
-    wanted, _ = parse_body(body_of(request), CreateWebhook)
+    wanted, _ = parse_body(body_of(request), CreateWebhook, _context(parts))
     terms = EndpointTerms(wanted.url, wanted.events, wanted.description, wanted.enabled)
     made = await parts.database.write(webhooks.create_endpoint, account_id=account_id, terms=terms)
     body = SecretWebhookBody.of(made).model_dump(mode="json")
@@ -118,7 +123,7 @@ async def update_webhook(request: Request, parts: Parts, account_id: AccountId, 
     """Messages that wait go to the address as it is when they are sent."""
     check_media_type(request.headers)
     endpoint_id = _id_of(webhookId)
-    wanted, _ = parse_body(body_of(request), ChangeWebhook)
+    wanted, _ = parse_body(body_of(request), ChangeWebhook, _context(parts))
     changes = {name: getattr(wanted, name) for name in ChangeWebhook.model_fields if name in wanted.model_fields_set}
     changed = await parts.database.write(
         webhooks.change_endpoint, account_id=account_id, endpoint_id=endpoint_id, changes=changes

@@ -7,21 +7,24 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path
-from pydantic import AfterValidator, Field, StrictBool, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, ValidationInfo, WithJsonSchema, create_model
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from api.json_body import Answer, WireModel
 from api.products.schemas import NO_NULL, Storable
 from domain.tables import WebhookDelivery, WebhookEndpoint
-from domain.webhooks import LONGEST_DESCRIPTION, Event, message_id
+from domain.webhooks import EVENTS, LONGEST_DESCRIPTION, Event, message_id
 from imaging.errors import ImageError
 from imaging.remote_url import MAX_URL_LENGTH, check_remote_url
 
+TRUSTED_NETWORKS = "trusted_networks"
+"""Key of the validation's context: networks that endpoints may lead to, besides public hosts."""
 
-def _public(url: str) -> str:
+
+def _public(url: str, info: ValidationInfo) -> str:
     try:
-        return check_remote_url(url)
+        return check_remote_url(url, (info.context or {}).get(TRUSTED_NETWORKS, ()))
     except ImageError:
         raise PydanticCustomError("webhook_url_refused", "must be a public https:// address on port 443") from None
 
@@ -128,6 +131,60 @@ class DeliveryBody(Answer):
         """From its row."""
         columns = {name: getattr(delivery, name) for name in cls.model_fields}
         return cls.model_validate({**columns, "message_id": message_id(delivery.message_id)})
+
+
+class _Told(Answer):
+    mode: Literal["test", "live"] = Field(description="`test` for jobs of test keys, and for examples.")
+
+
+class _EndedJob(_Told):
+    job_id: uuid.UUID
+    metadata: dict[str, str] = Field(description="As the request carried it.")
+
+
+class CompletedJob(_EndedJob):
+    """A job that has its picture."""
+
+    status: Literal["completed"]
+    generation_time_ms: int = Field(ge=0)
+
+
+class FailedJob(_EndedJob):
+    """A job that failed and was not billed."""
+
+    status: Literal["failed"]
+    error_code: str
+    error: str = Field(description="A sentence that may be shown.")
+
+
+class ReadyProduct(_Told):
+    """A product that can be tried on."""
+
+    product_id: str
+    external_id: str | None
+    revision: int = Field(ge=1, description="Counts up with every change.")
+
+
+class VolumeLeft(_Told):
+    """Generations."""
+
+    left: int = Field(ge=0, description="In the period's volume and in packs.")
+    included: int = Field(ge=0, description="In a period of the plan.")
+
+
+def _message(name: str, event: Event, data: type[_Told]) -> type[BaseModel]:
+    fields: dict[str, Any] = {"type": (Literal[event], ...), "timestamp": (datetime, ...), "data": (data, ...)}
+    return create_model(name, __base__=Answer, __doc__=f"{EVENTS[event]}.", **fields)
+
+
+MESSAGES: dict[Event, type[BaseModel]] = {
+    "tryon.completed": _message("TryOnCompleted", "tryon.completed", CompletedJob),
+    "tryon.failed": _message("TryOnFailed", "tryon.failed", FailedJob),
+    "product.ready": _message("ProductReady", "product.ready", ReadyProduct),
+    "volume.low": _message("VolumeLow", "volume.low", VolumeLeft),
+    "volume.exhausted": _message("VolumeExhausted", "volume.exhausted", VolumeLeft),
+}
+"""What is sent, for the OpenAPI document."""
 
 
 class DeliveryList(Answer):

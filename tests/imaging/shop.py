@@ -6,7 +6,7 @@ import asyncio
 import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -16,7 +16,9 @@ from typing import Any
 from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from imaging.dialling import Dialler
 from imaging.remote import RemoteImageFetcher
+from imaging.remote_url import IPNetwork
 from tests.imaging.pictures import quarters, saved
 
 PICTURE = saved(quarters(), "JPEG")
@@ -75,14 +77,16 @@ class Shop:
     def url(self, path: str, host: str = "shop.example") -> str:
         return f"https://{host}:{self.port}{path}"
 
-    def fetcher(self, resolver: AbstractResolver | None = None, **options: Any) -> RemoteImageFetcher:
-        settings: dict[str, Any] = {
-            "allow_networks": (LOOPBACK,),
-            "allow_ports": {self.port},
-            "ssl_context": self.trust,
-            "resolver": resolver or ScriptedResolver(shop_example=[["127.0.0.1"]]),
-        }
-        return RemoteImageFetcher(**settings | options)
+    def fetcher(
+        self,
+        resolver: AbstractResolver | None = None,
+        *,
+        trusted_networks: Sequence[IPNetwork] = (LOOPBACK,),
+        trust: ssl.SSLContext | None = None,
+        **options: Any,
+    ) -> RemoteImageFetcher:
+        resolver = resolver or ScriptedResolver(shop_example=[["127.0.0.1"]])
+        return RemoteImageFetcher(dialler=Dialler(trusted_networks, trust or self.trust, resolver), **options)
 
 
 def _routes(shop: Shop) -> web.Application:

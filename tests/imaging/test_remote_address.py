@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, ip_address
 
 import pytest
 
-from imaging.remote_url import is_refused
+from imaging.remote_url import refusal_of
 
 REFUSED = [
     "0.0.0.0",
@@ -75,16 +75,17 @@ PUBLIC = [
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_refused(address: str) -> None:
-    assert is_refused(ip_address(address))
+    assert refusal_of(ip_address(address))
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public(address: str) -> None:
-    assert not is_refused(ip_address(address))
+    assert not refusal_of(ip_address(address))
 
 
-def test_exceptions_from_the_table_reach_no_further_than_written() -> None:
-    allowed = (IPv4Network("127.0.0.1/32"),)
-    assert not is_refused(ip_address("127.0.0.1"), allowed)
-    assert is_refused(ip_address("127.0.0.2"), allowed)
-    assert is_refused(ip_address("::1"), allowed)
+def test_trust_in_a_network_reaches_no_further_than_written() -> None:
+    trusted = (IPv4Network("127.0.0.1/32"),)
+    assert not refusal_of(ip_address("127.0.0.1"), 8443, trusted)
+    assert refusal_of(ip_address("127.0.0.2"), 443, trusted)
+    assert refusal_of(ip_address("::1"), 443, trusted)
+    assert refusal_of(ip_address("1.1.1.1"), 8443, trusted)

@@ -67,14 +67,13 @@ async def test_three_redirects_are_followed_and_no_more(shop: Shop, fetcher: Rem
 @pytest.mark.parametrize(
     "target",
     [
-        "http://shop.example/picture",
+        "http://1.1.1.1/picture",
         "https://127.0.0.2/picture",
         "https://169.254.169.254/latest/meta-data",
         "https://[::1]/picture",
         "https://2130706433/picture",
-        "https://localhost/picture",
         "https://user:secret@shop.example/picture",
-        "https://shop.example:22/picture",
+        "https://1.1.1.1:22/picture",
         "file:///etc/passwd",
         "https://[",
     ],
@@ -93,7 +92,7 @@ async def test_redirect_without_a_target(shop: Shop) -> None:
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "100.100.100.200"])
 async def test_a_public_name_that_leads_to_a_private_address(shop: Shop, address: str) -> None:
     resolver = ScriptedResolver(shop_example=[[address]])
-    error = await failure(shop.fetcher(resolver, allow_networks=()), shop.url("/picture"))
+    error = await failure(shop.fetcher(resolver, trusted_networks=()), shop.url("/picture"))
     assert (error.code, error.retryable) == ("garment_url_refused", False)
     assert shop.requests == []
 
@@ -127,7 +126,7 @@ async def test_the_socket_is_judged_even_where_the_resolver_was_not(
     monkeypatch.setattr("imaging.dialling.JudgingResolver.resolve", ScriptedResolver.resolve)
     monkeypatch.setattr("imaging.dialling.JudgingResolver.script", {"shop.example": [["127.0.0.1"]]}, raising=False)
     monkeypatch.setattr("imaging.dialling.JudgingResolver.lookups", [], raising=False)
-    error = await failure(shop.fetcher(allow_networks=()), shop.url("/picture"))
+    error = await failure(shop.fetcher(trusted_networks=()), shop.url("/picture"))
     assert (error.code, error.retryable) == ("garment_url_refused", False)
     assert shop.requests == []
 
@@ -145,13 +144,13 @@ async def test_the_socket_is_judged_even_where_the_resolver_was_not(
     ],
 )
 def test_no_socket_for_a_refused_address(family: socket.AddressFamily, address: Any) -> None:
-    factory = JudgingSocketFactory({443}, (LOOPBACK,))
+    factory = JudgingSocketFactory((LOOPBACK,))
     with pytest.raises(AddressRefused):
         factory((family, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", address))
 
 
 def test_a_socket_for_a_public_address() -> None:
-    factory = JudgingSocketFactory({443})
+    factory = JudgingSocketFactory()
     with factory((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("8.8.8.8", 443))) as made:
         assert made.family == socket.AF_INET
 
@@ -228,12 +227,12 @@ async def test_a_lost_connection(shop: Shop, path: str) -> None:
 async def test_nobody_listens(shop: Shop) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    error = await failure(shop.fetcher(allow_ports={port}), f"https://shop.example:{port}/picture")
+    error = await failure(shop.fetcher(), f"https://shop.example:{port}/picture")
     assert (error.code, error.retryable) == ("garment_url_unreachable", True)
 
 
 async def test_a_certificate_nobody_vouches_for(shop: Shop) -> None:
-    error = await failure(shop.fetcher(ssl_context=ssl.create_default_context()), shop.url("/picture"))
+    error = await failure(shop.fetcher(trust=ssl.create_default_context()), shop.url("/picture"))
     assert (error.code, error.retryable) == ("garment_url_unreachable", False)
 
 

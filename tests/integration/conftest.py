@@ -120,7 +120,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
     """API and both workers, with these engines."""
     settings, device = Settings(), Device(engines.parallel)
     database, store, shop = servers.database, servers.store, servers.shop
-    fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
+    fetcher = shop.fetcher(ShopResolver(shop.port))
     inference = InferenceActivities(store, segmenter, engines, device, lambda: None, decoders=DecoderPool())
     parts = ApiParts(
         settings=settings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,8 @@ from typing import Any
 from aiohttp import web
 
 from activities.webhooks import WebhookSender
+from imaging.dialling import Dialler
+from imaging.remote_url import IPNetwork
 from tests.imaging.shop import LOOPBACK, ScriptedResolver
 
 
@@ -36,14 +38,9 @@ class Receiver:
     def ids(self) -> list[str]:
         return [each["webhook-id"] for each in self.headers]
 
-    def sender(self, **options: Any) -> WebhookSender:
-        settings: dict[str, Any] = {
-            "allow_networks": (LOOPBACK,),
-            "allow_ports": {self.port},
-            "ssl_context": self.trust,
-            "resolver": ScriptedResolver(shop_example=[["127.0.0.1"]]),
-        }
-        return WebhookSender(**settings | options)
+    def sender(self, trusted_networks: Sequence[IPNetwork] = (LOOPBACK,), **options: Any) -> WebhookSender:
+        resolver = ScriptedResolver(shop_example=[["127.0.0.1"]])
+        return WebhookSender(dialler=Dialler(trusted_networks, self.trust, resolver), **options)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(await request.read())

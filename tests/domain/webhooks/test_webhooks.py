@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
+from api.webhooks.schemas import MESSAGES
 from domain import erasure, products, webhooks
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
@@ -56,6 +57,8 @@ def written(database: Database, caller: Caller) -> list[WebhookDelivery]:
 
 
 def told(database: Database, caller: Caller) -> list[dict[str, Any]]:
+    for each in written(database, caller):
+        MESSAGES[each.event].model_validate_json(each.payload)  # type: ignore[index]  # what the OpenAPI document says
     return [json.loads(each.payload) for each in written(database, caller)]
 
 
