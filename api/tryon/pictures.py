@@ -106,7 +106,7 @@ async def link_picture(request: Request, parts: Parts, own: OwnJobs, jobId: JobI
     return link_to(parts, job, min(until, job.expires_at or until))
 
 
-@router.get(LINKED_PATH, include_in_schema=False)
+@router.api_route(LINKED_PATH, methods=["GET", "HEAD"], include_in_schema=False)
 async def linked_picture(
     request: Request,
     *,

@@ -116,12 +116,12 @@ async def linked(api: Api, job_id: str, **body: Any) -> dict[str, Any]:
     return link
 
 
-async def opened(api: Api, url: str, **headers: str) -> httpx.Response:
+async def opened(api: Api, url: str, method: str = "GET", **headers: str) -> httpx.Response:
     """As a browser without a key would."""
     parts = urlsplit(url)
     transport = api.client._transport
     async with httpx.AsyncClient(transport=transport, base_url="http://tryon") as browser:
-        return await browser.get(f"{parts.path}?{parts.query}", headers=headers)
+        return await browser.request(method, f"{parts.path}?{parts.query}", headers=headers)
 
 
 async def test_a_link_works_without_a_key_until_its_time_is_up(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +132,8 @@ async def test_a_link_works_without_a_key_until_its_time_is_up(api: Api, monkeyp
     assert (shown.status_code, shown.content) == (200, PICTURE)
     assert shown.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
     assert shown.headers["X-Content-Type-Options"] == "nosniff"
+    looked = await opened(api, link["url"], "HEAD", Accept=CHROMIUM)
+    assert (looked.status_code, looked.headers["ETag"]) == (200, shown.headers["ETag"])
     with Image.open(BytesIO((await opened(api, link["url"] + "&size=64")).content)) as picture:
         assert picture.size == (43, 64)
 
