@@ -131,7 +131,7 @@ class Person:
         await self.sees_heading("Order pages")
         await self.press("Send example")
         async with asyncio.timeout(PATIENCE_MS / 1000):
-            while not await self.page.get_by_text("1 of 8 at most").count():
+            while not await self.page.get_by_text("1 attempt").count():
                 await asyncio.sleep(0.1)
                 await self.page.reload()
 
