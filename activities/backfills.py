@@ -250,6 +250,7 @@ class BackfillActivities:
             deadline=timedelta(seconds=request.deadline_seconds),
             priority=request.priority,
             relayed=False,
+            engine=item.engine,
         )
 
     async def _stored(self, item: BackfillItem, account_id: str) -> dict[str, ObjectRef]:

@@ -26,6 +26,7 @@ from engines.base import (
     DeviceOutOfMemory,
     Engine,
     EngineError,
+    EngineUnavailable,
     Garment,
     Hints,
     OnStep,
@@ -173,7 +174,10 @@ class InferenceActivities:
                     asyncio.gather(*(self._garment(garment) for garment in request.garments)),
                 )
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            engine = self.engines.engine_for(prepared.garments)
+            try:
+                engine = self.engines.engine_for(prepared.garments, request.engine)
+            except EngineUnavailable as error:  # another worker may have it
+                raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
             with saying_which(garments):
                 result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)

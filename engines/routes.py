@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from engines.base import Category, Engine, Garment
+from engines.base import Category, Engine, EngineUnavailable, Garment
 
 AUTO = "auto"
 EVERYTHING = "*"
@@ -72,7 +72,7 @@ class RoutedEngines:
 
     Args:
         route: Names.
-        engines: By name; every name of the route is there.
+        engines: By name; every name of the route is there. Others draw only what names them.
     """
 
     def __init__(self, route: Route, engines: Mapping[str, Engine]) -> None:
@@ -82,13 +82,19 @@ class RoutedEngines:
     @property
     def all(self) -> list[Engine]:
         """Each engine once."""
-        return [self._engines[name] for name in self._route.names]
+        return list(self._engines.values())
 
     @property
     def parallel(self) -> int:
         """How many renders may run at a time."""
         return max(engine.info.parallel for engine in self.all)
 
-    def engine_for(self, garments: Iterable[Garment]) -> Engine:
-        """The engine that draws these garments."""
-        return self._engines[self._route.engine_of(garment.category for garment in garments)]
+    def engine_for(self, garments: Iterable[Garment], named: str | None = None) -> Engine:
+        """The engine that draws these garments: the one that is named, or else that of the route.
+
+        Raises:
+            EngineUnavailable: The one that is named is not here.
+        """
+        if named is not None and named not in self._engines:
+            raise EngineUnavailable(f"No GPU worker has the engine {named}: name it in TRYON_ENGINES_BESIDE.")
+        return self._engines[named or self._route.engine_of(garment.category for garment in garments)]

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from domain.object_keys import BACKFILLS, PICTURES, folder_of
+from engines.catalogue import ENGINES, OFFERED
 from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.complaints import complaints_of
@@ -25,7 +26,7 @@ from workflows.contracts import MAX_GARMENTS, GarmentHints, ObjectRef
 
 DELIMITERS = ",;\t"
 GARMENT_COLUMNS = tuple(str(item.alias) for item in ItemGarment.model_fields.values())
-ITEM_COLUMNS = ("key", "person")
+ITEM_COLUMNS = ("key", "person", "engine")
 _KNOWN = {*ITEM_COLUMNS, *GARMENT_COLUMNS}
 _NUMBERED = re.compile(rf"({'|'.join(GARMENT_COLUMNS)})([2-{MAX_GARMENTS}])")
 """``productId2`` is the product of an item's second garment."""
@@ -212,11 +213,14 @@ def _whole(item: BackfillItem, defaults: ItemDefaults) -> BackfillItem:
     if item.garments and own != ItemGarment():
         raise ValueError("garments: stand beside fields of a single garment.")
     person = _own_object("person", item.person or defaults.person)
+    engine = item.engine or defaults.engine
+    if engine is not None and engine not in ENGINES:
+        raise ValueError(f"engine: must be one of {', '.join(OFFERED)}, not {engine[:40]!r}.")
     garments = [
         _whole_garment(f"garments[{index}]." if item.garments else "", garment, defaults)
         for index, garment in enumerate(item.garments or [own])
     ]
-    whole = BackfillItem(key=item.key, person=person, garments=garments)
+    whole = BackfillItem(key=item.key, person=person, engine=engine, garments=garments)
     return whole if whole.key else whole.model_copy(update={"key": _derived_key(whole)})
 
 
@@ -258,5 +262,6 @@ def _derived_key(item: BackfillItem) -> str:
     """A hash of the item's content; of an uploaded picture the name counts, not the backfill it was uploaded for."""
     garments = [dict.fromkeys(FIRST_FIELDS) | garment.model_dump(exclude_none=True) for garment in item.garments]
     fields = {**dict.fromkeys(FIRST_FIELDS), "person": item.person, "key": None, "garments": garments}
+    fields |= {"engine": item.engine} if item.engine else {}
     content = OWN_PICTURES.sub("", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
     return "item-" + hashlib.sha256(content.encode()).hexdigest()[:DERIVED_KEY_DIGITS]

@@ -162,6 +162,7 @@ def new_job(
     relayed: bool = True,
     publishable: bool = False,
     metadata: Mapping[str, str] = NO_METADATA,
+    engine: str | None = None,
 ) -> NewJob:
     """A job that can be accepted; see also `NewJob`.
 
@@ -175,6 +176,7 @@ def new_job(
         person=person,
         garments=[garment.source(index, uploads) for index, garment in enumerate(garments)],
         seed=job_id.int % 2**31,
+        engine=engine,
         deadline_seconds=round(deadline.total_seconds()),
         priority=priority,
         rehearsal=rehearsal,

@@ -563,6 +563,10 @@ class EngineSettings(Concern, title="Engine", env_prefix="TRYON_"):
     """Which engine renders: ``warp``, ``klein``, ``fashn``, or ``auto``: ``klein`` where there is a CUDA device and its
     weights were fetched, else ``warp``. A route per category is allowed: ``upper_body=fashn,*=klein``."""
 
+    engines_beside: str = ""
+    """Engines, with commas between them, that the GPU worker has besides those of ``TRYON_ENGINE``. They draw only what
+    names them: items of backfills, and comparisons in the dashboard."""
+
     models_dir: Folder = Path(".models")
     """Folder of the small model files that find people (``tryon engines fetch warp``)."""
 
@@ -582,6 +586,18 @@ class EngineSettings(Concern, title="Engine", env_prefix="TRYON_"):
 
     compile: bool = False
     """Compile the blocks of generative networks at the start: minutes then, faster pictures afterwards."""
+
+    @field_validator("engines_beside")
+    @classmethod
+    def _are_engines(cls, value: str) -> str:
+        names = [each.strip() for each in value.split(",") if each.strip()]
+        if not {*names} <= {*ENGINES}:
+            raise ValueError(f"some of {', '.join(ENGINES)}, with commas between them")
+        return ",".join(names)
+
+    def beside(self) -> list[str]:
+        """The engines besides the route's."""
+        return [each for each in self.engines_beside.split(",") if each]
 
 
 class CheckSettings(Concern, title="Checks of finished pictures", env_prefix="TRYON_CHECK_"):

@@ -30,7 +30,8 @@ def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngi
         raise EngineUnavailable(f"TRYON_ENGINE: {error}.") from None
     *better, last = AUTOMATIC
     route = route.with_auto(lambda: next((name for name in better if is_ready(name, settings)), last))
-    return RoutedEngines(route, {name: build_engine(name, settings, segmenter) for name in route.names})
+    names = dict.fromkeys([*route.names, *settings.engine.beside()])
+    return RoutedEngines(route, {name: build_engine(name, settings, segmenter) for name in names})
 
 
 def build_engine(

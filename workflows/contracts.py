@@ -97,6 +97,7 @@ class TryOnInput(Contract):
     """One job, single or combo.
 
     Attributes:
+        engine: Draws it, instead of the one that the GPU workers choose.
         deadline_seconds: How long it may take, from its acceptance.
         deadline_at: When that is over, as its row says; None in what was started before rows were asked.
         priority: Temporal's priority key, 1 (first) to 5.
@@ -112,6 +113,7 @@ class TryOnInput(Contract):
     person: ObjectRef
     garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
+    engine: Identifier | None = None
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
     deadline_at: AwareDatetime | None = None
     priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
@@ -172,6 +174,7 @@ class RenderInput(Contract):
     person_map: ObjectRef
     garments: Annotated[list[FetchedGarment], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
+    engine: Identifier | None = None
 
 
 class RehearseInput(Contract):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import uuid
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -105,6 +105,10 @@ class Form:
     def file(self, name: str) -> Upload | None:
         """A file, if one was chosen."""
         return next(iter(self._files.get(name, ())), None)
+
+    def files(self, name: str) -> Sequence[Upload]:
+        """All that were chosen in a field."""
+        return self._files.get(name, ())
 
     def __contains__(self, name: str) -> bool:
         return name in self._texts or name in self._files

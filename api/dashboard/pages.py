@@ -18,7 +18,7 @@ from api.dashboard import (
     settings,
     webhooks,
 )
-from api.dashboard.admin import accounts, audit, payments, system
+from api.dashboard.admin import accounts, audit, comparisons, payments, system
 from api.dashboard.forms import read_form
 from api.routes import PAGES
 
@@ -38,6 +38,6 @@ for area in (
         settings,
         billing,
     ),
-    *(accounts, payments, system, audit),
+    *(accounts, payments, system, comparisons, audit),
 ):
     router.include_router(area.router)

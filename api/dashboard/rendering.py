@@ -72,6 +72,9 @@ NOTICES: dict[str, Notice] = {
     "webhook_rotated": Notice("There is a new secret. Both sign messages for 24 hours."),
     "webhook_sending": Notice("It is being sent. Reload the page to see how it went.", "plain"),
     "webhook_deleted": Notice("The endpoint is deleted."),
+    # Comparisons
+    "comparison_started": Notice("The sheet is being drawn."),
+    "comparison_deleted": Notice("The comparison is deleted."),
     # Billing
     "order_placed": Notice("Your order is placed."),
     "order_withdrawn": Notice("The order is withdrawn.", "plain"),

@@ -134,6 +134,12 @@ async def test_an_item_becomes_a_job_that_the_relay_leaves_alone(scene: Scene) -
     assert await scene.kinds(accepted) == ["reserve"]
 
 
+async def test_an_items_engine_is_its_jobs(scene: Scene) -> None:
+    await scene.lay_out(item(engine="klein"), item("two"))
+    accepted = [(await scene.accept(number)).job for number in range(2)]
+    assert [job.engine for job in accepted if job] == ["klein", None]
+
+
 async def test_a_step_that_is_repeated_accepts_the_item_once(scene: Scene) -> None:
     await scene.lay_out(item())
     first, again = await scene.accept(), await scene.accept()

@@ -107,6 +107,16 @@ async def render_input(store: MemoryObjectStore, *hints: GarmentHints) -> Render
     )
 
 
+async def test_an_engine_that_is_not_here_is_named_and_another_worker_may_have_it(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = (await render_input(store, GarmentHints())).model_copy(update={"engine": "klein"})
+    with pytest.raises(ApplicationError) as refused:
+        await ActivityEnvironment().run(steps_of(store, engine).render, request)
+    assert (refused.value.type, refused.value.non_retryable) == ("generation_failed", False)
+    assert refused.value.details == ("No GPU worker has the engine klein: name it in TRYON_ENGINES_BESIDE.",)
+    assert engine.requests == []
+
+
 async def test_rendering_stores_the_picture_and_reports(steps_of: StepsOf) -> None:
     store, engine = MemoryObjectStore(), FakeEngine()
     request = await render_input(store, GarmentHints(size="M", tuck_state="tucked"))

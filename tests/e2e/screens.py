@@ -106,6 +106,7 @@ def pages(busy: BusyAccount, job_id: str, product_id: str) -> dict[str, str]:
         "admin-account": f"/admin/accounts/{busy.account_id}",
         "admin-payments": "/admin/payments",
         "admin-system": "/admin/system",
+        "admin-comparisons": "/admin/comparisons",
         "admin-audit": "/admin/audit",
         "not-found": "/nothing",
     }

@@ -14,7 +14,7 @@ PLACES = ("Overview", "Playground", "Jobs", "Products", "API keys", "Webhooks", 
 PAGES = (
     *("/", "/playground", "/jobs", "/products", "/products/new", "/products/import", "/keys", "/webhooks"),
     *("/billing", "/settings"),
-    *("/docs", "/admin/accounts", "/admin/payments", "/admin/system", "/admin/audit"),
+    *("/docs", "/admin/accounts", "/admin/payments", "/admin/system", "/admin/comparisons", "/admin/audit"),
 )
 SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox")
 NARROW = {"width": 360, "height": 740}

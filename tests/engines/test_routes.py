@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from engines.base import Category
-from engines.routes import Route, parse_route
+from engines.base import Category, EngineUnavailable, Garment, Hints
+from engines.routes import Route, RoutedEngines, parse_route
+from tests.activities.engines import FakeEngine
 
 KNOWN = ("warp", "klein", "fashn")
 UPPER, LOWER = Category.UPPER_BODY, Category.LOWER_BODY
@@ -40,3 +42,14 @@ def test_outfit_of_two_engines_is_drawn_by_the_one_for_everything() -> None:
 def test_auto_is_asked_for_only_where_it_stands() -> None:
     assert parse_route("upper_body=fashn,*=auto", KNOWN).with_auto(lambda: "warp") == Route("warp", {UPPER: "fashn"})
     assert parse_route("warp", KNOWN).with_auto(lambda: pytest.fail("asked")) == Route("warp", {})
+
+
+def test_an_engine_beside_the_route_draws_only_what_names_it() -> None:
+    shirt = Garment(np.zeros((2, 2, 3), np.uint8), UPPER, Hints())
+    warp, klein = FakeEngine(), FakeEngine()
+    routed = RoutedEngines(Route("warp", {}), {"warp": warp, "klein": klein})
+    assert routed.all == [warp, klein]
+    assert routed.engine_for([shirt]) is warp
+    assert routed.engine_for([shirt], "klein") is klein
+    with pytest.raises(EngineUnavailable, match="fashn: name it in TRYON_ENGINES_BESIDE"):
+        routed.engine_for([shirt], "fashn")

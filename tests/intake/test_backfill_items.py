@@ -34,6 +34,17 @@ def test_a_single_garment_stands_among_garments_afterwards() -> None:
     assert made == BackfillItem(key="one", person=PERSON, garments=[ItemGarment(product_id="SKU", size="M")])
 
 
+def test_an_item_may_name_its_engine_and_is_another_one_then() -> None:
+    plain, named, filled = (
+        whole(item(productId="SKU", **fields), **defaults)[0]
+        for fields, defaults in (({}, {}), ({"engine": "klein"}, {}), ({}, {"engine": "klein"}))
+    )
+    assert named == filled
+    assert named.engine == "klein"
+    assert named.key != plain.key
+    assert problem_of(item(productId="SKU", engine="dream")).startswith("row 1: engine: must be one of warp, klein")
+
+
 def test_defaults_fill_every_garment_and_replace_nothing() -> None:
     (made,) = whole(
         item(garments=[{"productId": "a", "customerSize": "S"}, {"garmentImageUrl": URL}]),

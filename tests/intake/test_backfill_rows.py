@@ -78,7 +78,7 @@ def test_a_line_that_is_not_json_does_not_hide_the_others() -> None:
 def test_a_file_of_something_else_says_what_a_header_holds() -> None:
     (problem,) = problems_of(b"\x89PNG is not a table\n")[:1]
     assert problem.startswith("row 1:")
-    assert "names none of the columns key, person, productId" in problems_of(b"Hello\nworld\n")[0]
+    assert "names none of the columns key, person, engine, productId" in problems_of(b"Hello\nworld\n")[0]
 
 
 def test_a_line_that_is_nested_too_deeply_is_named() -> None:

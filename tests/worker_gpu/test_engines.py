@@ -13,6 +13,7 @@ from engines.base import Category, EngineUnavailable, Garment, Hints, RenderRequ
 from engines.flat.about import FLAT
 from engines.klein.about import KLEIN
 from engines.weights.fetch import MANIFEST
+from runtime.concern import SettingsError
 from runtime.settings import Settings
 from tests.engines.painted import DrawnSegmenter, person_at_a_wall
 from worker_gpu.engine import choose_engines, is_ready, weights_present
@@ -53,6 +54,15 @@ def test_auto_is_klein_where_weights_and_a_gpu_are(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert is_ready("klein", settings)
     assert names_of(settings) == ["klein"]
+
+
+def test_engines_beside_the_route_are_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRYON_ENGINE", "warp")
+    monkeypatch.setenv("TRYON_ENGINES_BESIDE", "flat, warp")
+    assert names_of(Settings()) == ["warp", "flat"]
+    monkeypatch.setenv("TRYON_ENGINES_BESIDE", "dream")
+    with pytest.raises(SettingsError, match="TRYON_ENGINES_BESIDE"):
+        Settings()
 
 
 def test_folder_of_the_operators_own_counts_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

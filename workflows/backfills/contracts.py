@@ -63,9 +63,10 @@ class ItemGarment(GarmentHints, WhichGarment):
 
 
 class ItemDefaults(ItemGarment):
-    """What counts where an item says nothing: the person, and fields of each of its garments."""
+    """What counts where an item says nothing: the person, the engine, and fields of each of its garments."""
 
     person: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    engine: Identifier | None = None
 
 
 class BackfillItem(ItemDefaults):
@@ -74,6 +75,7 @@ class BackfillItem(ItemDefaults):
     Attributes:
         key: The caller's own name for it, by which it is done once; made from its content if there is none.
         person: Key of the person's photo in the object store, below ``backfills/``.
+        engine: Draws it, instead of the one that the GPU workers choose.
     """
 
     key: ItemKey | None = None

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from api.cursor import cursor_after
 from api.routes import PAGES
 from domain.access.keys import create_key
-from domain.object_keys import import_plan_key, logo_key
+from domain.object_keys import backfill_key, import_plan_key, logo_key, own_backfills_prefix
 from domain.products import ACTIVE, new_registration_id, public_id
 from domain.tables import (
     Account,
@@ -37,7 +37,7 @@ from tests.api.dashboard.routes import all_routes
 from tests.pictures import encoded
 from workflows.contracts import ObjectRef
 
-NO_IDS = {"name": "clients", "side": "front"}
+NO_IDS = {"name": "clients", "side": "front", "kind": "pictures", "picture": "0" * 32}
 """What stands in an address and is nobody's."""
 
 ENDS_A_SESSION = ("/log-out", "/settings/sessions/end-others")
@@ -94,6 +94,9 @@ async def victim(api: Api) -> Victim:
         account = session.get_one(Account, account_id)
         hook = session.scalars(select(WebhookEndpoint).where(WebhookEndpoint.account_id == account_id)).one()
         delivery = session.scalars(select(WebhookDelivery).where(WebhookDelivery.account_id == account_id)).one()
+    comparison = f"compare-{full.word}"
+    await api.store.put(own_backfills_prefix(str(account_id)) + comparison, b"", "text/plain")
+    await api.store.put(backfill_key(comparison, "manifest.jsonl"), b"", "text/plain")
     ids = {
         "jobId": [str(each) for each in full.job_ids],
         "productId": [public_id(product.id)],
@@ -103,6 +106,7 @@ async def victim(api: Api) -> Victim:
         "importId": [import_id],
         "webhookId": [str(hook.id)],
         "deliveryId": [str(delivery.id)],
+        "comparisonId": [comparison],
         "accountId": [str(account_id)],
     }
     key_ends = [f"{key.prefix}…{key.last_four}" for key in keys]
@@ -111,7 +115,11 @@ async def victim(api: Api) -> Victim:
 
 def strangers_id(name: str) -> str:
     """An id of the kind that such a parameter takes, which never was."""
-    return {"productId": public_id(uuid.uuid4()), "importId": new_registration_id()}.get(name, str(uuid.uuid4()))
+    return {
+        "productId": public_id(uuid.uuid4()),
+        "importId": new_registration_id(),
+        "comparisonId": "compare-none",
+    }.get(name, str(uuid.uuid4()))
 
 
 def with_ids(method: str) -> list[tuple[str, str]]:
