@@ -1,0 +1,1 @@
+"""The service broken on purpose, as real processes with jobs in flight: ``make faults``."""

@@ -1,0 +1,101 @@
+"""``python -m tests.faults``: break the service on purpose, and say what became of the jobs."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import platform
+import tempfile
+import time
+import uuid
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tests.faults.faults import FAULTS, NOT_HERE, Listed
+from tests.faults.referee import judge
+from tests.faults.world import World, running_world
+from tests.servers.postgres import running_postgres, tell_server
+
+OUT = Path("out/faults.json")
+
+JOBS = 20
+
+
+def main() -> None:
+    """Go through the list on each database; exit 1 unless every promise was kept."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append", help="by default both")
+    parser.add_argument("--only", help="faults whose name contains this")
+    parser.add_argument("--jobs", type=int, default=JOBS, help="in flight at each fault")
+    parser.add_argument("--list", action="store_true", help="name the faults and what is promised")
+    wanted = parser.parse_args()
+    chosen = [each for each in FAULTS if wanted.only is None or wanted.only in each.name]
+    if wanted.list:
+        for each in chosen:
+            print(f"{each.name}: {each.promise}")
+        for name, where in NOT_HERE.items():
+            print(f"{name}: not here; {where}.")
+        return
+    rows: list[dict[str, Any]] = []
+    for database in wanted.database or ["sqlite", "postgresql"]:
+        here = [each for each in chosen if database in each.databases]
+        with ExitStack() as stack:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
+            )
+            url = None
+            if database == "postgresql":
+                server = stack.enter_context(running_postgres())
+                tell_server(server, "CREATE DATABASE faults")
+                url = server.rpartition("/")[0] + "/faults"
+            asyncio.run(_go_through(here, database, url, Path(folder), wanted.jobs, rows))
+    OUT.parent.mkdir(exist_ok=True)
+    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "at": datetime.now(UTC)}
+    OUT.write_text(json.dumps({**facts, "rows": rows}, indent=1, default=str) + "\n")
+    broken = [row for row in rows if row["complaints"]]
+    print(f"{len(rows)} faults, {len(broken)} promises broken; written to {OUT}")
+    raise SystemExit(1 if broken else 0)
+
+
+async def _go_through(
+    faults: list[Listed], database: str, url: str | None, folder: Path, jobs: int, rows: list[dict[str, Any]]
+) -> None:
+    async with running_world(folder / "data", url) as world:
+        known: set[uuid.UUID] = set()
+        for each in faults:
+            row = {
+                "fault": each.name,
+                "database": database,
+                "promise": each.promise,
+                **await _try(world, each, jobs, known),
+            }
+            rows.append(row)
+            said = "; ".join(row["complaints"]) or "kept"
+            print(
+                f"{database:<11} {each.name:<58} {row.get('completed', 0):>3} of {row.get('jobs', 0)} completed, "
+                f"healthy after {row.get('healthy_after_s', 0):>5} s: {said}",
+                flush=True,
+            )
+
+
+async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:
+    began = time.monotonic()
+    try:
+        customers = await each.run(world, jobs)
+        healthy = await (world.healing or world.until_healthy())
+        ended = time.monotonic() - began
+        verdict = await judge(world, customers, known, healthy)
+    except (TimeoutError, AssertionError, ExceptionGroup) as error:
+        await world.links("open")
+        return {"complaints": [f"{type(error).__name__}: {error}"], "seconds": round(time.monotonic() - began, 1)}
+    complaints = verdict.complaints(may_fail=each.may_fail)
+    return {**asdict(verdict), "ended_s": round(ended, 1), "seconds": round(time.monotonic() - began, 1), "complaints": complaints}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""``python -m tests.faults.engine FOLDER``: a GPU worker whose engine sleeps, and does what lies in a folder.
+
+A file in the folder is an order for the next render, which takes it away: ``hang`` stands still for good, ``exhausted``
+says that the device's memory ran out, ``broken`` that the device is gone.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import cast
+
+from bench.growth.sleeping import NAME, SleepingEngine
+from engines.base import DeviceBroken, DeviceOutOfMemory, OnStep, RenderRequest, RenderResult, ShouldStop
+from engines.person.segmenter import MediaPipeSegmenter
+from engines.routes import Route, RoutedEngines
+from runtime.settings import EngineSettings, Settings
+from worker_gpu import main as worker
+
+SECONDS = 0.3
+"""Of a render: twenty jobs are in flight for six seconds."""
+
+
+class ObedientEngine(SleepingEngine):
+    """Sleeps, unless there is an order."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(SECONDS)
+        self._folder = folder
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        if self._takes("hang"):
+            time.sleep(3600)
+        if self._takes("exhausted"):
+            raise DeviceOutOfMemory("so it was ordered")
+        if self._takes("broken"):
+            raise DeviceBroken("so it was ordered")
+        return super().render(request, on_step, should_stop)
+
+    def _takes(self, order: str) -> bool:
+        try:
+            (self._folder / order).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+
+def main() -> None:
+    """Run the GPU worker as it is, but for its engine."""
+    engine = ObedientEngine(Path(sys.argv[1]))
+
+    def choose_segmenter(_settings: EngineSettings) -> MediaPipeSegmenter:
+        return cast("MediaPipeSegmenter", engine)  # nobody wears the garments, so more is not asked of it
+
+    def choose_engines(_settings: Settings, _segmenter: object) -> RoutedEngines:
+        return RoutedEngines(Route(NAME, {}), {NAME: engine})
+
+    worker.choose_segmenter, worker.choose_engines = choose_segmenter, choose_engines  # type: ignore[assignment]
+    worker.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""The service as real processes, each of which reaches the others through proxies, and customers that use it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+
+import httpx
+
+from cli.embedded import child_specs, choose_environment
+from domain import migrations
+from domain.access.keys import KeyDigester
+from domain.accounts import OwnTerms
+from gateway.temporal import TemporalGateway
+from runtime.database import Database
+from runtime.embedded.record import write_environment
+from runtime.embedded.supervisor import Child, Supervisor
+from runtime.object_store import S3ObjectStore
+from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
+from tests.factories import create_caller
+from tests.faults.proxy import Proxy, State
+from tests.pictures import data_uri, encoded, photo
+from tests.servers.processes import free_port
+
+API, CPU, GPU = "api", "worker-cpu", "worker-gpu"
+TEMPORAL, STORE, DATABASE = "temporal", "object-store", "database"
+OURS, SERVERS = (API, CPU, GPU), (TEMPORAL, STORE, DATABASE)
+
+LINKS = [(part, server) for part, server in product(OURS, SERVERS) if (part, server) != (GPU, DATABASE)]
+"""Who speaks with whom. The GPU worker has no database."""
+
+DEADLINE_SECONDS = 90
+"""Of a job: longer than any fault here lasts, with the work that lies before it."""
+
+RESULT_SECONDS = 120
+
+SMALL_PHOTO = data_uri(encoded(photo(256, 320)))
+GARMENT = data_uri(encoded(photo(256, 256)))
+BODY = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "category": "upper_body"}
+
+ASK_SECONDS = 0.25
+
+PATIENCE_SECONDS = 150.0
+"""How long a customer waits for the end of a job: its deadline, and the reconciler's round behind it."""
+
+
+@dataclass
+class Customer:
+    """One job, from the first POST to the end of it, as a client with an ``Idempotency-Key`` has it.
+
+    Attributes:
+        answers: Statuses of the POSTs, 0 for none.
+        accepted_at: Of the monotonic clock.
+        end: ``completed`` or ``failed``; empty if there was none in time.
+    """
+
+    key: str
+    job_id: str | None = None
+    answers: list[int] = field(default_factory=list)
+    accepted: asyncio.Event = field(default_factory=asyncio.Event)
+    end: str = ""
+    error: str = ""
+
+
+class World:
+    """The parts of a service, and what can be done to them."""
+
+    def __init__(self, data_dir: Path, variables: Mapping[str, str]) -> None:
+        self.data_dir = data_dir
+        self.variables = dict(variables)
+        self.orders = data_dir / "orders"
+        self.parts: dict[str, Child] = {}
+        self.proxies: dict[tuple[str, str], Proxy] = {}
+        self.settings = Settings(data_dir / EMBEDDED_FILE)
+        self.database = Database(self.settings.database)
+        self.store = S3ObjectStore(self.settings.object_store)
+        self.client = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.settings.api.port}", timeout=20, trust_env=False
+        )
+        self.clock = data_dir / "clock"
+        self.account_id = uuid.UUID(int=0)
+        self.probes = set[uuid.UUID]()
+        self.healing: asyncio.Task[float] | None = None
+
+    def signal(self, part: str, number: signal.Signals) -> None:
+        """Send a signal to a part, if it runs."""
+        pid = self.parts[part].pid
+        if pid is not None and self.parts[part].exit_code is None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    async def links(self, state: State, *, of: str | None = None, to: str | None = None) -> None:
+        """Cut, silence or open the links of a part, to a server, or all."""
+        chosen = [
+            proxy for (part, server), proxy in self.proxies.items() if of in (None, part) and to in (None, server)
+        ]
+        assert chosen, (of, to)
+        await asyncio.gather(*(proxy.become(state) for proxy in chosen))
+
+    def order(self, what: str) -> None:
+        """Have the next render do this."""
+        (self.orders / what).touch()
+
+    async def gateway(self) -> TemporalGateway:
+        return await TemporalGateway.connect(self.settings.temporal)
+
+    async def use(self, customer: Customer, headers: Mapping[str, str] | None = None) -> Customer:
+        """Be this customer until the job has ended, or patience."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._use(customer, headers or {})
+        return customer
+
+    async def _use(self, customer: Customer, headers: Mapping[str, str]) -> None:
+        while customer.job_id is None:
+            try:
+                sent = {**headers, "Idempotency-Key": customer.key}
+                answer = await self.client.post("/api/v1/tryon", json=BODY, headers=sent)
+            except httpx.HTTPError:
+                customer.answers.append(0)
+            else:
+                customer.answers.append(answer.status_code)
+                if answer.status_code == 202:
+                    customer.job_id = answer.json()["jobId"]
+                    break
+            await asyncio.sleep(ASK_SECONDS)
+        customer.accepted.set()
+        while not customer.end:
+            with suppress(httpx.HTTPError, ValueError):
+                answer = await self.client.get(f"/api/v1/tryon/{customer.job_id}")
+                told = answer.json() if answer.status_code == 200 else {}
+                customer.end = told.get("status", "").replace("processing", "")
+                customer.error = told.get("error", "")
+            await asyncio.sleep(ASK_SECONDS)
+
+    async def mend(self) -> None:
+        """Open all links, and begin to look how long it takes until all is well."""
+        await self.links("open")
+        self.healing = asyncio.create_task(self.until_healthy())
+
+    @asynccontextmanager
+    async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
+        """Customers whose jobs are all accepted when the block begins, and have ended behind it."""
+        customers = [Customer(str(uuid.uuid4())) for _ in range(number)]
+        using = [asyncio.create_task(self.use(each)) for each in customers]
+        try:
+            async with asyncio.timeout(60):
+                await asyncio.gather(*(each.accepted.wait() for each in customers))
+            yield customers
+        finally:
+            await self.mend()
+            await asyncio.gather(*using)
+
+    @asynccontextmanager
+    async def arriving(self, number: int) -> AsyncIterator[list[Customer]]:
+        """Customers who begin to send when the block begins, and whose jobs have ended behind it."""
+        customers = [Customer(str(uuid.uuid4())) for _ in range(number)]
+        using = [asyncio.create_task(self.use(each)) for each in customers]
+        try:
+            yield customers
+        finally:
+            await self.mend()
+            await asyncio.gather(*using)
+
+    async def until_healthy(self, seconds: float = 120.0) -> float:
+        """How long it takes until a job goes through as if nothing had been."""
+        began = time.monotonic()
+        async with asyncio.timeout(seconds):
+            while True:
+                customer, asked = Customer(str(uuid.uuid4())), time.monotonic()
+                await self.use(customer)
+                if customer.job_id:
+                    self.probes.add(uuid.UUID(customer.job_id))
+                if customer.end == "completed" and time.monotonic() - asked < 5:
+                    return round(asked - began, 1)
+
+
+def environment_of(part: str, settings: Settings, ports: Mapping[str, int]) -> dict[str, str]:
+    """How a part reaches the servers: through its own proxies."""
+    found = {
+        "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{ports[TEMPORAL]}",
+        "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{ports[STORE]}",
+    }
+    if DATABASE in ports:
+        found["TRYON_DATABASE_URL"] = f"postgresql://tryon@127.0.0.1:{ports[DATABASE]}/{_name_of(settings)}"
+    return found
+
+
+FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+"""Of Debian's package libfaketime; without it the clock is the machine's."""
+
+
+def _faked_clock(file: Path) -> dict[str, str]:
+    """Have a process read the offset of its clock from a file, which may change at any time.
+
+    Not for the GPU worker: under this library Python cannot sleep, and its engine does.
+    """
+    if not FAKETIME.exists():
+        return {}
+    file.write_text("+0\n")
+    return {
+        "LD_PRELOAD": str(FAKETIME),
+        "FAKETIME_TIMESTAMP_FILE": str(file),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+
+
+def _name_of(settings: Settings) -> str:
+    return settings.database.url.rpartition("/")[2]
+
+
+@asynccontextmanager
+async def running_world(data_dir: Path, database_url: str | None, **more: str) -> AsyncIterator[World]:
+    """All parts, up and healthy; whatever is killed is started again, as systemd would.
+
+    Args:
+        data_dir: Where everything lies.
+        database_url: A PostgreSQL database; SQLite without.
+        more: Further variables of every part.
+    """
+    os.environ.clear()
+    os.environ.update(_CLEAN)
+    os.environ.update(
+        more,
+        TRYON_DATA_DIR=str(data_dir),
+        TRYON_RATE_LIMIT_REQUESTS="10000",
+        TRYON_RATE_LIMIT_WINDOW_SECONDS="1",
+        TRYON_JOB_SINGLE_DEADLINE_SECONDS=str(DEADLINE_SECONDS),
+        TRYON_JOB_RESULT_TTL_SECONDS=str(RESULT_SECONDS),
+        TRYON_TEMPORAL_UI="false",
+        **({"TRYON_DATABASE_URL": database_url} if database_url else {}),
+    )
+    (data_dir / "logs").mkdir(parents=True)
+    variables = choose_environment(Settings())
+    write_environment(data_dir / EMBEDDED_FILE, variables)
+    os.environ.update(variables)
+    world = World(data_dir, variables)
+    world.orders.mkdir()
+    targets = {
+        TEMPORAL: int(world.settings.temporal.address.rpartition(":")[2]),
+        STORE: int(world.settings.object_store.endpoint.rpartition(":")[2]),
+    }
+    if database_url:
+        targets[DATABASE] = int(database_url.rpartition("/")[0].rpartition(":")[2])
+    world.proxies = {link: Proxy(free_port(), targets[link[1]]) for link in LINKS if link[1] in targets}
+    for proxy in world.proxies.values():
+        await proxy.start()
+    specs = child_specs(world.settings, data_dir)
+    supervisor, stop = Supervisor(data_dir / "logs", lambda _running, _endings: None), asyncio.Event()
+    try:
+        for name, spec in specs.items():
+            if name in OURS:
+                ports = {server: proxy.port for (part, server), proxy in world.proxies.items() if part == name}
+                own = environment_of(name, world.settings, ports)
+                own |= _faked_clock(world.clock) if name != GPU else {}
+                spec = replace(spec, environment={**spec.environment, **own})
+            if name == GPU:
+                spec = replace(spec, command=[sys.executable, "-m", "tests.faults.engine", str(world.orders)])
+            if name == API:
+                await asyncio.to_thread(migrations.upgrade, world.database.engine)
+            world.parts[name] = supervisor.start(spec)
+        await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
+        watching = asyncio.create_task(supervisor.watch(stop))
+        world.account_id, key = await asyncio.to_thread(_open_account, world)
+        world.client.headers["Authorization"] = f"Bearer {key}"
+        await world.until_healthy()
+        yield world
+    finally:
+        stop.set()
+        with suppress(NameError):
+            await watching
+        await supervisor.stop()
+        await world.client.aclose()
+        for proxy in world.proxies.values():
+            await proxy.close()
+        world.database.close()
+
+
+_CLEAN = without_tryon_variables()
+
+
+def _open_account(world: World) -> tuple[uuid.UUID, str]:
+    digester = KeyDigester(*world.settings.security.peppers())
+    terms = OwnTerms(included=1_000_000, daily_cap=1_000_000)
+    caller = asyncio.run(create_caller(world.database, digester, own_terms=terms))
+    return caller.account_id, caller.key
