@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import platform
 import tempfile
 import time
@@ -53,9 +54,14 @@ def main() -> None:
                 server = stack.enter_context(running_postgres())
                 tell_server(server, "CREATE DATABASE faults")
                 url = server.rpartition("/")[0] + "/faults"
-            asyncio.run(_go_through(here, database, url, Path(folder), wanted.jobs, rows))
+            rows += asyncio.run(_go_through(here, database, url, folder, wanted.jobs))
     OUT.parent.mkdir(exist_ok=True)
-    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "at": datetime.now(UTC)}
+    facts = {
+        "version": metadata.version("tryon-service"),
+        "machine": platform.platform(),
+        "cores": os.cpu_count(),
+        "at": datetime.now(UTC),
+    }
     OUT.write_text(json.dumps({**facts, "rows": rows}, indent=1, default=str) + "\n")
     broken = [row for row in rows if row["complaints"]]
     print(f"{len(rows)} faults, {len(broken)} promises broken; written to {OUT}")
@@ -63,24 +69,19 @@ def main() -> None:
 
 
 async def _go_through(
-    faults: list[Listed], database: str, url: str | None, folder: Path, jobs: int, rows: list[dict[str, Any]]
-) -> None:
+    faults: list[Listed], database: str, url: str | None, folder: Path, jobs: int
+) -> list[dict[str, Any]]:
+    rows, known = [], set[uuid.UUID]()
     async with running_world(folder / "data", url) as world:
-        known: set[uuid.UUID] = set()
         for each in faults:
-            row = {
-                "fault": each.name,
-                "database": database,
-                "promise": each.promise,
-                **await _try(world, each, jobs, known),
-            }
+            row = {"fault": each.name, "database": database, "promise": each.promise}
+            row |= await _try(world, each, jobs, known)
             rows.append(row)
             said = "; ".join(row["complaints"]) or "kept"
-            print(
-                f"{database:<11} {each.name:<58} {row.get('completed', 0):>3} of {row.get('jobs', 0)} completed, "
-                f"healthy after {row.get('healthy_after_s', 0):>5} s: {said}",
-                flush=True,
-            )
+            figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
+            figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
+            print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
+    return rows
 
 
 async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:
@@ -94,7 +95,12 @@ async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> 
         await world.links("open")
         return {"complaints": [f"{type(error).__name__}: {error}"], "seconds": round(time.monotonic() - began, 1)}
     complaints = verdict.complaints(may_fail=each.may_fail)
-    return {**asdict(verdict), "ended_s": round(ended, 1), "seconds": round(time.monotonic() - began, 1), "complaints": complaints}
+    return {
+        **asdict(verdict),
+        "ended_s": round(ended, 1),
+        "seconds": round(time.monotonic() - began, 1),
+        "complaints": complaints,
+    }
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ Fault = Callable[[World, int], Awaitable[list[Customer]]]
 """Takes the number of jobs; returns the customers once all is mended and their jobs have ended."""
 
 
+EVERY, POSTGRESQL = ("sqlite", "postgresql"), ("postgresql",)
+"""Databases."""
+
+
 @dataclass(frozen=True)
 class Listed:
     """A fault of the list.
@@ -42,7 +46,7 @@ class Listed:
     promise: str
     run: Fault
     may_fail: bool = False
-    databases: tuple[str, ...] = ("sqlite", "postgresql")
+    databases: tuple[str, ...] = EVERY
 
 
 def _killed(part: str, *, kills: int = 1, number: signal.Signals = signal.SIGKILL) -> Fault:
@@ -229,7 +233,7 @@ async def _something(world: World) -> None:
 def _partitions() -> list[Listed]:
     found = []
     for of, to in LINKS:
-        databases = ("postgresql",) if to == DATABASE else ("sqlite", "postgresql")
+        databases = POSTGRESQL if to == DATABASE else EVERY
         for state, words in (("cut", "refuses"), ("silent", "swallows")):
             promise = "Jobs wait for it, and go on."
             run = _away(to, of=of, state=state)  # type: ignore[arg-type]
@@ -253,7 +257,7 @@ FAULTS = [
     Listed("GPU worker killed three times", "The same.", _killed(GPU, kills=3)),
     Listed("GPU worker asked to stop", "It finishes its render first.", _killed(GPU, number=signal.SIGTERM)),
     Listed("a render hangs in the device", "The worker starts anew; the render is made again.", _ordered("hang")),
-    Listed("the device's memory runs out", "The memory is emptied and the render made again.", _ordered("exhausted")),
+    Listed("the device's memory runs out", "It is emptied, and the render made again.", _ordered("exhausted")),
     Listed("the device is gone", "The worker starts anew; the render is made again.", _ordered("broken")),
     Listed("CPU worker killed", "Another process goes on where it was.", _killed(CPU)),
     Listed("CPU worker killed three times", "The same.", _killed(CPU, kills=3)),
@@ -272,12 +276,12 @@ FAULTS = [
     Listed(
         "database locked for eight seconds", "503 where nothing can wait; all else is tried again.", database_locked
     ),
-    Listed("database away", "The same.", _away(DATABASE), databases=("postgresql",)),
+    Listed("database away", "The same.", _away(DATABASE), databases=POSTGRESQL),
     Listed("sixty slow clients", "Others do not feel them.", slow_clients),
     Listed("every POST sent three times at once", "One job each.", everything_sent_three_times),
     Listed("account blocked with jobs in flight", "They end and are billed; polls are refused.", account_blocked),
     Listed("every process started anew, in turn", "A deploy: requests and jobs go on.", deployed),
-    Listed("the clock an hour ahead, and back", "No job is lost or billed twice.", clock_jumps, may_fail=True),
+    Listed("the clock an hour ahead, and back", "Nothing is billed twice.", clock_jumps, may_fail=True),
     *_partitions(),
     Listed("ten faults at once", "All of the above.", many_at_once),
     Listed(
@@ -290,9 +294,9 @@ FAULTS = [
 """In the order in which they happen to one world."""
 
 NOT_HERE = {
-    "disk full": "tests/stack/test_full_disk.py and tests/stack/full_store.py do it with a file system of their own",
-    "API out of memory": "the kernel's SIGKILL is that of the faults above; bodies have a budget (tests/api/test_body_limit.py)",
-    "logo host down": "a logo is fetched once, when it is set (tests/activities/test_logos.py)",
+    "disk full": "tests/stack/test_full_disk.py does it with a file system of its own",
+    "API out of memory": "killed by the kernel, as above; bodies have a budget: tests/api/test_body_limit.py",
+    "logo host down": "a logo is fetched once, when it is set: tests/activities/test_logos.py",
     "another version deployed": "tests/workflows/test_versions.py has workers of two builds side by side",
 }
 """Faults of the usual list that are tried elsewhere."""

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import select
 
@@ -54,10 +54,7 @@ class Verdict:
     def complaints(self, *, may_fail: bool) -> list[str]:
         """What is wrong, in words; nothing where all is as promised."""
         names = ["lost", "twice", "stuck", "misbilled", "disagreements", "left", *([] if may_fail else ["failed"])]
-        figures = asdict(self)
-        return [
-            f"{figures[each.name]} {each.name}" for each in fields(self) if each.name in names and figures[each.name]
-        ]
+        return [f"{figure} {name}" for name, figure in asdict(self).items() if name in names and figure]
 
 
 async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUID], healthy_after_s: float) -> Verdict:

@@ -23,7 +23,7 @@ from domain.accounts import OwnTerms
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.record import write_environment
-from runtime.embedded.supervisor import Child, Supervisor
+from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
 from tests.factories import create_caller
@@ -184,15 +184,22 @@ class World:
                     return round(asked - began, 1)
 
 
-def environment_of(part: str, settings: Settings, ports: Mapping[str, int]) -> dict[str, str]:
-    """How a part reaches the servers: through its own proxies."""
-    found = {
+def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
+    """A process of ours that reaches the servers through its own proxies, and can be given orders and another time."""
+    ports = {server: proxy.port for (part, server), proxy in world.proxies.items() if part == spec.name}
+    own = {
         "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{ports[TEMPORAL]}",
         "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{ports[STORE]}",
     }
     if DATABASE in ports:
-        found["TRYON_DATABASE_URL"] = f"postgresql://tryon@127.0.0.1:{ports[DATABASE]}/{_name_of(settings)}"
-    return found
+        name = world.settings.database.url.rpartition("/")[2]
+        own["TRYON_DATABASE_URL"] = f"postgresql://tryon@127.0.0.1:{ports[DATABASE]}/{name}"
+    command = spec.command
+    if spec.name == GPU:
+        command = [sys.executable, "-m", "tests.faults.engine", str(world.orders)]
+    else:
+        own |= _faked_clock(world.clock)
+    return replace(spec, command=command, environment={**spec.environment, **own})
 
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
@@ -213,10 +220,6 @@ def _faked_clock(file: Path) -> dict[str, str]:
         "FAKETIME_CACHE_DURATION": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
-
-
-def _name_of(settings: Settings) -> str:
-    return settings.database.url.rpartition("/")[2]
 
 
 @asynccontextmanager
@@ -258,17 +261,10 @@ async def running_world(data_dir: Path, database_url: str | None, **more: str) -
     specs = child_specs(world.settings, data_dir)
     supervisor, stop = Supervisor(data_dir / "logs", lambda _running, _endings: None), asyncio.Event()
     try:
-        for name, spec in specs.items():
-            if name in OURS:
-                ports = {server: proxy.port for (part, server), proxy in world.proxies.items() if part == name}
-                own = environment_of(name, world.settings, ports)
-                own |= _faked_clock(world.clock) if name != GPU else {}
-                spec = replace(spec, environment={**spec.environment, **own})
-            if name == GPU:
-                spec = replace(spec, command=[sys.executable, "-m", "tests.faults.engine", str(world.orders)])
+        for name, plain in specs.items():
             if name == API:
                 await asyncio.to_thread(migrations.upgrade, world.database.engine)
-            world.parts[name] = supervisor.start(spec)
+            world.parts[name] = supervisor.start(_broken_in(world, plain) if name in OURS else plain)
         await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
         watching = asyncio.create_task(supervisor.watch(stop))
         world.account_id, key = await asyncio.to_thread(_open_account, world)
