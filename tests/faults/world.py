@@ -47,7 +47,7 @@ SMALL_PHOTO = data_uri(encoded(photo(256, 320)))
 GARMENT = data_uri(encoded(photo(256, 256)))
 BODY = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "category": "upper_body"}
 
-ASK_SECONDS = 0.25
+ASK_SECONDS = 1.0
 
 PATIENCE_SECONDS = 150.0
 """How long a customer waits for the end of a job: its deadline, and the reconciler's round behind it."""
