@@ -16,7 +16,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -105,6 +105,9 @@ bench-peers: test-env ## The same job here, on Celery and as a bare loop, side b
 
 faults: test-env ## Break the service on purpose, on both databases, with jobs in flight: [ONLY=text] [JOBS=20]; takes an hour
 	$(BIN)/python -m tests.faults $(if $(ONLY),--only "$(ONLY)") $(if $(JOBS),--jobs $(JOBS))
+
+soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
+	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

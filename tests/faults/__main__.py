@@ -46,9 +46,8 @@ def main() -> None:
     for database in wanted.database or ["sqlite", "postgresql"]:
         here = [each for each in chosen if database in each.databases]
         with ExitStack() as stack:
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
-            )
+            temporary = tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
             url = None
             if database == "postgresql":
                 server = stack.enter_context(running_postgres())
