@@ -38,7 +38,7 @@ OURS, SERVERS = (API, CPU, GPU), (TEMPORAL, STORE, DATABASE)
 LINKS = [(part, server) for part, server in product(OURS, SERVERS) if (part, server) != (GPU, DATABASE)]
 """Who speaks with whom. The GPU worker has no database."""
 
-DEADLINE_SECONDS = 90
+DEADLINE_SECONDS = 240
 """Of a job: longer than any fault here lasts, with the work that lies before it."""
 
 RESULT_SECONDS = 120
@@ -49,7 +49,7 @@ BODY = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "categor
 
 ASK_SECONDS = 1.0
 
-PATIENCE_SECONDS = 150.0
+PATIENCE_SECONDS = 360.0
 """How long a customer waits for the end of a job: its deadline, and the reconciler's round behind it."""
 
 
@@ -171,7 +171,7 @@ class World:
             await self.mend()
             await asyncio.gather(*using)
 
-    async def until_healthy(self, seconds: float = 120.0) -> float:
+    async def until_healthy(self, seconds: float = 300.0) -> float:
         """How long it takes until a job goes through as if nothing had been."""
         began = time.monotonic()
         async with asyncio.timeout(seconds):
