@@ -16,7 +16,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak hostile screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -108,6 +108,10 @@ faults: test-env ## Break the service on purpose, on both databases, with jobs i
 
 soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))
+
+hostile: test-env ## Damaged pictures, bodies and steps of the money machine by the thousand: [PICTURES=100000] [BODIES=2000] [STEPS=1000]
+	MUTATED_PICTURES=$(or $(PICTURES),100000) FUZZ_EXAMPLES=$(or $(BODIES),2000) MONEY_EXAMPLES=$(or $(STEPS),1000) \
+	  $(PYTEST) tests/imaging/test_mutated_pictures.py tests/api/test_fuzz.py tests/domain/money/test_money_machine.py
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

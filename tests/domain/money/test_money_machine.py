@@ -1,8 +1,12 @@
-"""The proof that money is right: see `tests.domain.money.money_machine`."""
+"""The proof that money is right: see `tests.domain.money.money_machine`.
+
+``MONEY_EXAMPLES=1000`` looks longer than the suite does.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -19,7 +23,7 @@ from runtime.settings import DatabaseSettings
 from tests.domain.money.money_machine import MoneyMachine
 
 SHORT = settings(
-    max_examples=15,
+    max_examples=int(os.environ.get("MONEY_EXAMPLES", "15")),
     stateful_step_count=30,
     derandomize=True,
     deadline=None,
