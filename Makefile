@@ -111,7 +111,7 @@ soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 
 hostile: test-env ## Damaged pictures, bodies and steps of the money machine by the thousand: [DAMAGED=100000] [BODIES=2000] [STEPS=1000]
 	MUTATED_PICTURES=$(or $(DAMAGED),100000) FUZZ_EXAMPLES=$(or $(BODIES),2000) MONEY_EXAMPLES=$(or $(STEPS),1000) \
-	  $(PYTEST) tests/imaging/test_mutated_pictures.py tests/api/test_fuzz.py tests/domain/money/test_money_machine.py
+	  $(PYTEST) --timeout=0 tests/imaging/test_mutated_pictures.py tests/api/test_fuzz.py tests/domain/money/test_money_machine.py
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens
