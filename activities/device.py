@@ -164,6 +164,10 @@ class _Progress:
         self.stop = threading.Event()
         self._moved_at: float | None = None
 
+    def begin(self) -> None:
+        """The call has the device now: whatever it does, the time counts."""
+        self._moved_at = time.monotonic()
+
     def on_step(self, stage: str) -> None:
         self.stage, self._moved_at = stage, time.monotonic()
 
@@ -186,6 +190,7 @@ class Device:
         self._turns = Turns(parallel)
         self._on_stall = on_stall
         self._unfinished: set[Future[Any]] = set()
+        self._watches = set[asyncio.Task[None]]()
 
     async def run(self, work: Work[Result], *, urgent: bool = True, hold_seconds: float = 0.0) -> Result:
         """Run ``work`` in a thread of the device from inside an activity; it blocks for as long as it needs.
@@ -193,12 +198,17 @@ class Device:
         Urgent work goes before work that is not, which stands back for ``hold_seconds`` afterwards, for the next step
         of the same job.
         """
-        progress = _Progress()
+        progress, future = _Progress(), None
+
+        def begun() -> Result:
+            progress.begin()
+            return work(progress.on_step, progress.stop.is_set)
+
         beating = asyncio.create_task(self._beat(progress))
         try:
             await self._turns.take(urgent=urgent)
             try:
-                future = self._threads.submit(work, progress.on_step, progress.stop.is_set)
+                future = self._threads.submit(begun)
                 self._unfinished.add(future)
                 future.add_done_callback(self._unfinished.discard)
                 return await asyncio.wrap_future(future)
@@ -207,6 +217,18 @@ class Device:
         finally:
             progress.stop.set()
             beating.cancel()
+            if future is not None and not future.done():
+                # Nobody waits for it any more, but whoever comes next does: a thread that hangs keeps the device.
+                watch = asyncio.create_task(self._watch(progress, future))
+                self._watches.add(watch)
+                watch.add_done_callback(self._watches.discard)
+
+    async def _watch(self, progress: _Progress, future: Future[Any]) -> None:
+        while not future.done():
+            if not progress.alive:
+                self._on_stall()
+                return
+            await asyncio.sleep(INTERVAL_SECONDS)
 
     async def _beat(self, progress: _Progress) -> None:
         while progress.alive:

@@ -80,6 +80,28 @@ async def test_work_that_stalls_sends_no_more_heartbeats_and_is_reported(monkeyp
     assert device.close()
 
 
+async def test_work_that_hangs_is_reported_though_its_activity_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never said a word, and nobody waits for it any more; the device is taken all the same."""
+    monkeypatch.setattr(activities.device, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(activities.device, "STALL_SECONDS", 0.2)
+    stalled, freed = asyncio.Event(), threading.Event()
+    device = Device(on_stall=stalled.set)
+    environment = ActivityEnvironment()
+
+    def work(_on_step: OnStep, _should_stop: ShouldStop) -> None:
+        freed.wait(10)
+
+    running = asyncio.create_task(environment.run(device.run, work))
+    await asyncio.sleep(0.05)
+    environment.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not stalled.is_set()
+    await asyncio.wait_for(stalled.wait(), 5)
+    freed.set()
+    assert device.close()
+
+
 async def test_as_many_calls_run_at_a_time_as_the_engine_takes() -> None:
     device, together = Device(parallel=3), threading.Barrier(3, timeout=5)
 
