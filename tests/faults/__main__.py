@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append", help="by default both")
     parser.add_argument("--only", help="faults whose name contains this")
     parser.add_argument("--jobs", type=int, default=JOBS, help="in flight at each fault")
+    parser.add_argument("--out", type=Path, default=OUT, help="where the rows are written, after each fault")
     parser.add_argument("--list", action="store_true", help="name the faults and what is promised")
     wanted = parser.parse_args()
     chosen = [each for each in FAULTS if wanted.only is None or wanted.only in each.name]
@@ -53,34 +54,42 @@ def main() -> None:
                 server = stack.enter_context(running_postgres())
                 tell_server(server, "CREATE DATABASE faults")
                 url = server.rpartition("/")[0] + "/faults"
-            rows += asyncio.run(_go_through(here, database, url, folder, wanted.jobs))
-    OUT.parent.mkdir(exist_ok=True)
-    facts = {
-        "version": metadata.version("tryon-service"),
-        "machine": platform.platform(),
-        "cores": os.cpu_count(),
-        "at": datetime.now(UTC),
-    }
-    OUT.write_text(json.dumps({**facts, "rows": rows}, indent=1, default=str) + "\n")
+            asyncio.run(_go_through(here, database, url, folder, wanted, rows))
     broken = [row for row in rows if row["complaints"]]
-    print(f"{len(rows)} faults, {len(broken)} promises broken; written to {OUT}")
+    print(f"{len(rows)} faults, {len(broken)} promises broken; written to {wanted.out}")
     raise SystemExit(1 if broken else 0)
 
 
-async def _go_through(
-    faults: list[Listed], database: str, url: str | None, folder: Path, jobs: int
-) -> list[dict[str, Any]]:
-    rows, known = [], set[uuid.UUID]()
+async def _go_through(  # noqa: PLR0917
+    faults: list[Listed],
+    database: str,
+    url: str | None,
+    folder: Path,
+    wanted: argparse.Namespace,
+    rows: list[dict[str, Any]],
+) -> None:
+    known = set[uuid.UUID]()
     async with running_world(folder / "data", url) as world:
         for each in faults:
             row = {"fault": each.name, "database": database, "promise": each.promise}
-            row |= await _try(world, each, jobs, known)
+            row |= await _try(world, each, wanted.jobs, known)
             rows.append(row)
+            _write(wanted.out, rows)
             said = "; ".join(row["complaints"]) or "kept"
             figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
             figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
             print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
-    return rows
+
+
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    facts = {
+        "version": metadata.version("tryon-service"),
+        "machine": platform.platform(),
+        "cores": os.cpu_count(),
+        "at": datetime.now(UTC).isoformat(),
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
 
 
 async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:
