@@ -35,6 +35,21 @@ _READ_ONLY, _RELAXED = "tryon_read_only", "tryon_relaxed"
 """Execution options of an engine: its transactions take no write lock; its commits do not wait for the disk."""
 
 
+IDLE_IN_TRANSACTION_SECONDS = 60.0
+"""After which PostgreSQL ends a transaction in which nothing was asked. The machine of the process may be gone, or the
+network to it, and the server would otherwise hold the rows that it had locked for two hours. Ours take milliseconds."""
+
+_KEPT_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+"""So that a server whose machine is gone is given up after a minute, and not after a quarter of an hour."""
+
+
+def _session_settings(lock_timeout_ms: int) -> dict[str, int]:
+    """Of each session at the server, which looks for dead clients as we look for it."""
+    of_the_network = {f"tcp_{name}": value for name, value in _KEPT_ALIVE.items() if name.startswith("keepalives")}
+    idle = round(1000 * IDLE_IN_TRANSACTION_SECONDS)
+    return {"lock_timeout": lock_timeout_ms, "idle_in_transaction_session_timeout": idle, **of_the_network}
+
+
 class Database:
     """The one way to the tables.
 
@@ -153,7 +168,8 @@ def _postgresql_engine(settings: DatabaseSettings) -> Engine:
         pool_pre_ping=True,
         hide_parameters=True,  # of statements that fail: they end up in logs
         connect_args={
-            "options": f"-c lock_timeout={milliseconds}",
+            "options": " ".join(f"-c {name}={value}" for name, value in _session_settings(milliseconds).items()),
+            **_KEPT_ALIVE,
             "connect_timeout": max(2, round(settings.busy_timeout_seconds)),  # seconds; libpq takes no fewer than two
         },
     )

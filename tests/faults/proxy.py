@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Literal
 
 State = Literal["open", "cut", "silent"]
@@ -63,10 +62,12 @@ class Proxy:
                 each.transport.abort()
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
+        try:
             while data := await reader.read(CHUNK):
                 await self._carries.wait()
                 writer.write(data)
                 await writer.drain()
             if writer.can_write_eof():
                 writer.write_eof()
+        except OSError:  # one side was killed: the other has to hear of it
+            writer.transport.abort()

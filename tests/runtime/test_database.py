@@ -166,3 +166,21 @@ async def test_errors_do_not_tell_what_was_written(database: Database) -> None:
     for raised in (in_thread, in_loop):
         assert "nothing_of_this_name" in str(raised.value)
         assert "a secret of somebody" not in str(raised.value)
+
+
+@pytest.mark.databases("postgresql")
+async def test_who_says_nothing_in_mid_transaction_does_not_keep_the_rows(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process does whose machine is gone."""
+    monkeypatch.setattr("runtime.database.IDLE_IN_TRANSACTION_SECONDS", 0.3)
+    silent, other = [Database(DatabaseSettings(url=database_url, busy_timeout_seconds=5.0)) for _ in range(2)]
+    lock = text("SELECT pg_advisory_xact_lock(4711)")
+    with pytest.raises(DBAPIError), silent.transaction() as session:
+        session.execute(lock)
+        began = time.monotonic()
+        await other.write(lambda waiting: waiting.execute(lock))
+        assert time.monotonic() - began < 4
+        session.execute(text("SELECT 1"))  # it comes back, and is told
+    for each in (silent, other):
+        each.close()
