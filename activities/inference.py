@@ -112,16 +112,30 @@ def engine_hints(hints: GarmentHints) -> Hints:
     )
 
 
-def report_of(engine: Engine, result: RenderResult) -> RenderReport:
+def report_of(engine: Engine, photo: Picture, result: RenderResult) -> RenderReport:
     """The part of a result that goes on the job's row."""
     return RenderReport(
         engine=engine.info.name,
+        revision=engine.info.revision[:64],
+        region=changed_region(photo, result.picture),
         trained=engine.info.trained,
         hints_applied=list(result.hints_applied),
         hints_not_applied={name: reason[:200] for name, reason in result.hints_not_applied.items()},
         timings_ms=dict(result.timings_ms),
         checks={name: round(float(figure), 4) for name, figure in result.checks.items()},
     )
+
+
+def changed_region(before: Picture, after: Picture) -> list[int]:
+    """Left, top, width and height of the smallest box around every pixel that differs; empty where none does."""
+    if before.shape != after.shape:
+        return []
+    differs = (before != after).any(axis=2)
+    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
+    if not rows.size:
+        return []
+    left, top = int(columns[0]), int(rows[0])
+    return [left, top, int(columns[-1]) - left + 1, int(rows[-1]) - top + 1]
 
 
 @dataclass
@@ -181,8 +195,9 @@ class InferenceActivities:
             with saying_which(garments):
                 result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)
+            report = await asyncio.to_thread(report_of, engine, prepared.person, result)
             picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
-        return RenderedPicture(picture=picture, report=report_of(engine, result))
+        return RenderedPicture(picture=picture, report=report)
 
     @activity.defn(name=steps.EXAMINE.name)
     async def examine(self, request: ExamineInput) -> Findings:

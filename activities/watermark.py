@@ -25,6 +25,7 @@ from imaging.decoder_pool import DecoderPool
 from imaging.encode import TRAINED_COMPOSITE_XMP, encode_jpeg
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import STORED_LIMITS
+from imaging.provenance import Origin, PictureSigner, SigningError
 from imaging.remote import RemoteImageFetcher
 from imaging.watermark import KEPT_SIDE, normalise_logo, stamp_logo
 from runtime.database import Database
@@ -57,6 +58,7 @@ class WatermarkActivities:
     fetcher: RemoteImageFetcher
     images: ImageSettings
     decoders: DecoderPool
+    signer: PictureSigner | None = None
 
     @activity.defn(name=steps.FETCH_LOGO.name)
     async def fetch_logo(self, request: contracts.FetchLogoInput) -> contracts.FetchedLogo:
@@ -102,18 +104,18 @@ class WatermarkActivities:
 
     @activity.defn(name=steps.WATERMARK.name)
     async def watermark(self, request: WatermarkInput) -> contracts.WatermarkedPicture:
-        """Stamp the account's logo where it wants one, and encode.
+        """Stamp the account's logo where it wants one, encode and sign.
 
-        The file carries no metadata but the mark of a trained model's work. A logo that is gone or damaged is no
-        reason to lose the picture: it goes out without, and the log says so. A store or database that is away is
-        tried again, like any fault of ours.
+        The file carries no metadata but the mark of a trained model's work and the signed manifest. A logo that is gone
+        or damaged is no reason to lose the picture, nor is a certificate that has expired: it goes out without, and the
+        log says so. A store or database that is away is tried again, like any fault of ours.
         """
         with expected_failures():
             async with heartbeats():
                 data = await get_object(self.store, request.picture)
                 state, logo = await self._logo(request)
                 # The engine's picture and the kept logo are files of ours: no stranger's bytes are decoded here.
-                encode = partial(self._to_jpeg, data, logo, trained=request.trained)
+                encode = partial(self._to_jpeg, data, logo, request)
                 jpeg = await self.decoders.in_thread(request.account_id, encode)
                 result = await put_object(self.store, result_key(request.job_id), jpeg, "image/jpeg")
         return contracts.WatermarkedPicture(result=result, logo=state)
@@ -141,9 +143,25 @@ class WatermarkActivities:
         watermark = await self.database.read(watermarks.find_watermark, account_id=uuid.UUID(account_id))
         return ObjectRef.model_validate(watermark.logo) if watermark and watermark.enabled else None
 
-    def _to_jpeg(self, data: bytes, logo: Logo | None, *, trained: bool) -> bytes:
+    def _to_jpeg(self, data: bytes, logo: Logo | None, request: WatermarkInput) -> bytes:
         picture = decode_image(data, STORED_LIMITS)
         if logo is not None:
             images = self.images
             picture = stamp_logo(picture, logo, images.watermark_width_share, images.watermark_margin_share)
-        return encode_jpeg(picture, self.images.jpeg_quality, xmp=TRAINED_COMPOSITE_XMP if trained else None)
+        jpeg = encode_jpeg(picture, self.images.jpeg_quality, xmp=TRAINED_COMPOSITE_XMP if request.trained else None)
+        if self.signer is None or not request.engine:
+            return jpeg
+        region = request.region
+        origin = Origin(
+            engine=request.engine,
+            revision=request.revision,
+            trained=request.trained,
+            photo_sha256=request.photo_sha256,
+            region=(region[0], region[1], region[2], region[3]) if len(region) == 4 else None,
+            logo=logo is not None,
+        )
+        try:
+            return self.signer.sign(jpeg, origin)
+        except SigningError as error:  # the customer gets the picture
+            log.error("result without its signature", job_id=request.job_id, reason=str(error)[:200])  # noqa: TRY400
+            return jpeg

@@ -92,6 +92,7 @@ def create_app(
     app.mount(widget.STATIC_PATH, KeptStaticFiles(directory=widget.STATIC))
     for path in ("/", PAGES):
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/verify", _to_verification, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch_bodies(lambda: budget.in_flight)
     routes = app.state.routes = RouteTable(app.routes)
@@ -135,6 +136,11 @@ def create_app(
 def _to_dashboard() -> RedirectResponse:
     """Send on a person, who comes by the bare address."""
     return RedirectResponse(f"{PAGES}/", 303)
+
+
+def _to_verification() -> RedirectResponse:
+    """Send on a person who wants to know what a picture says of itself."""
+    return RedirectResponse(f"{PAGES}/verify-picture", 303)
 
 
 async def _handle(request: Request, error: Exception) -> Response:

@@ -195,7 +195,7 @@ async def status(parts: Parts, decoders: Decoders, own: OwnJobs, predictionId: s
     if in_base64:
         picture = state.picture
         if picture_format != "jpeg":
-            picture = await decoders.in_thread(job.account_id, convert_result, picture, media_type, None)
+            picture = await decoders.in_thread(job.account_id, convert_result, picture, media_type, None, parts.signer)
         output = f"data:{media_type};base64,{base64.b64encode(picture).decode()}"
     else:
         output = link_to(parts, job, job.expires_at or datetime.now(UTC), picture_format).url

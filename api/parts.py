@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
@@ -24,6 +25,7 @@ from gateway.outbox import Outbox
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
+from imaging.provenance import PictureSigner, open_signer
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
@@ -46,6 +48,12 @@ class ApiParts:
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
     """Hashes a few at a time, however many ask."""
+
+    @cached_property
+    def signer(self) -> PictureSigner | None:
+        """Signs copies of results, and tells pictures of this service."""
+        signing, name = self.settings.signing, self.settings.dashboard.name
+        return open_signer(signing.certificates, signing.key, name=name, timestamp_url=signing.timestamp_url)
 
     @property
     def limits(self) -> ImageLimits:

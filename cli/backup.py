@@ -180,6 +180,7 @@ async def make_backup(settings: Settings, path: Path, *, results: bool) -> Manif
     pepper, previous = settings.security.peppers()
     secrets = {"s3_secret_key": settings.object_store.secret_key.get_secret_value(), "key_pepper": pepper}
     secrets |= {"key_pepper_previous": ",".join(previous)} if previous else {}
+    secrets |= {name: text for name, text in stack_secrets(data_dir).items() if name.startswith("signing_")}
     kept = tuple(prefix for prefix in KEPT if results or prefix != RESULTS)
     made_at, objects = datetime.now(UTC), set()
     async with _store_of(settings, data_dir) as store:

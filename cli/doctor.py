@@ -46,6 +46,7 @@ PROBES = (
     Probe("engine", engine.look, 60.0),
     Probe("weights", engine.look_at_weights, 1800.0),
     Probe("key-pepper", host.look_at_pepper, 5.0),
+    Probe("signing", host.look_at_signing, 5.0),
     Probe("disk", host.look_at_disk, 5.0),
     Probe("privacy", host.look_at_privacy, 5.0),
     Probe("dashboard", host.look_at_dashboard, 5.0),

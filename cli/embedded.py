@@ -12,16 +12,19 @@ from pathlib import Path
 from cli.health import all_checks
 from domain import migrations
 from domain.operation import operators
+from imaging.provenance import make_certificate
 from runtime.database import Database
 from runtime.embedded.record import (
     Endings,
     ProcessIdentity,
     StackRecord,
+    keep_secrets,
     marked_environment,
     sole_use,
     stack_secrets,
     stop_leftovers,
     write_environment,
+    write_privately,
 )
 from runtime.embedded.servers import (
     LOOPBACK,
@@ -111,7 +114,25 @@ def kept_environment(wanted: Settings) -> dict[str, str]:
         "TRYON_KEY_PEPPER": kept["key_pepper"],
         "TRYON_KEY_PEPPER_PREVIOUS": kept.get("key_pepper_previous", ""),
     }
+    variables |= signing_environment(wanted, data_dir)
     return variables | {name: os.environ[name] for name in variables if name in os.environ}
+
+
+def signing_environment(wanted: Settings, data_dir: Path) -> dict[str, str]:
+    """What pictures of this stack are signed with: a certificate of its own, unless the operator names another.
+
+    It is kept among the stack's secrets, which backups have, and written to files anew.
+    """
+    if wanted.signing.certificates is not None or wanted.signing.key is not None:
+        return {}
+    kept = stack_secrets(data_dir)
+    if "signing_key" not in kept:
+        kept["signing_certificates"], kept["signing_key"] = make_certificate(wanted.dashboard.name)
+        keep_secrets(data_dir, kept)
+    files = {name: data_dir / f"{name.replace('_', '-')}.pem" for name in ("signing_certificates", "signing_key")}
+    for name, file in files.items():
+        write_privately(file, kept[name])
+    return {f"TRYON_{name.upper()}": str(file) for name, file in files.items()}
 
 
 def addresses_of(settings: Settings) -> dict[str, str]:

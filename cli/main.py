@@ -32,6 +32,7 @@ PLACES = {
     "products": "products:app",
     "backfill": "backfills:app",
     "watermark": "watermark:app",
+    "picture": "picture:app",
     "engines": "engines:app",
     "db": "service:db_app",
     "rotate": "keys:rotate_app",

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from imaging.decoder_process import Header, receive, send
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
+from imaging.provenance import Told
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
 """CPU time of one picture: 10 s at 50 megapixels. The slowest that `imaging.opening` lets through, 49 megapixels of
@@ -144,6 +145,11 @@ class DecoderPool:
     ) -> NDArray[np.uint8]:
         """As `imaging.decode.decode_logo`, with the share and the errors of `inspect`."""
         return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
+
+    async def read_manifest(self, holder: Hashable, data: bytes, anchor: str) -> Told:
+        """As `imaging.provenance.read_manifest`, with the share and the errors of `inspect`."""
+        header, _ = await self._ask(holder, {"task": "read_manifest", "anchor": anchor}, data)
+        return Told(**header["told"])
 
     async def in_thread(
         self,

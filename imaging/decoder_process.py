@@ -16,6 +16,7 @@ import socket
 import struct
 import sys
 import tempfile
+from dataclasses import asdict
 from typing import Any
 
 from imaging.errors import ImageError, ImageErrorCode
@@ -62,8 +63,13 @@ def receive(link: socket.socket) -> tuple[Header, bytearray]:
 
 
 def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
-    limits = ImageLimits(**request["limits"])
     try:
+        if request["task"] == "read_manifest":
+            from imaging.provenance import read_manifest
+
+            send(link, {"told": asdict(read_manifest(bytes(data), request["anchor"]))})
+            return
+        limits = ImageLimits(**request["limits"])
         if request["task"] == "inspect":
             send(link, {"media_type": inspect_image(bytes(data), limits)})
             return

@@ -378,6 +378,21 @@ class ImageSettings(Concern, title="Pictures", env_prefix="TRYON_IMAGE_"):
         return self.max_bytes * (8 * pictures + min(pictures, 3)) // 6
 
 
+class SigningSettings(Concern, title="Signed pictures", env_prefix="TRYON_SIGNING_", env_ignore_empty=True):
+    """The certificate that results are signed with, in the form of C2PA. Without one they are not signed."""
+
+    certificates: Path | None = None
+    """PEM file with the certificate and those that lead to its root, in this order. ``tryon up`` makes one of its own
+    at its first start, for which nobody vouches."""
+
+    key: Path | None = None
+    """PEM file with its private key, unencrypted: an elliptic curve, Ed25519 or RSA."""
+
+    timestamp_url: OptionalWebAddress = ""
+    """Time-stamp authority (RFC 3161) that is asked at every signature, so that it can be checked after the certificate
+    has expired; nobody is asked without."""
+
+
 class LogSettings(Concern, title="Logs", env_prefix="TRYON_LOG_"):
     """Logs."""
 
@@ -662,6 +677,7 @@ class Settings:
     workers: WorkerSettings
     security: SecuritySettings
     stack: StackSettings
+    signing: SigningSettings
     logs: LogSettings
     metrics: MetricsSettings
     tracing: TracingSettings

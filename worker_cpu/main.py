@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.backfills import BackfillActivities
@@ -26,6 +27,7 @@ from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.dialling import Dialler
+from imaging.provenance import SigningError, open_signer
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
@@ -54,6 +56,8 @@ STICKY_TIMEOUT = timedelta(seconds=2)  # a run waits so long for a killed worker
 CONCURRENT_STEPS = 16
 CONCURRENT_WEBHOOKS = 64  # attempts, which wait for receivers and do next to nothing: four a second if all take 15 s
 
+log = structlog.get_logger(__name__)
+
 WORKFLOWS: list[type] = [
     TryOnWorkflow,
     ReconcileWorkflow,
@@ -75,13 +79,19 @@ WORKFLOWS: list[type] = [
 def build_worker(
     temporal: TemporalGateway, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, settings: Settings
 ) -> Worker:
-    """Put the worker together; it polls once it is run."""
+    """Put the worker together; it polls once it is run.
+
+    Raises:
+        SigningError: Pictures cannot be signed with what the settings name.
+    """
+    signing, name = settings.signing, settings.dashboard.name
+    signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url=signing.timestamp_url)
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     parts = [
         RehearsalActivities(store, decoders),
-        WatermarkActivities(database, store, fetcher, settings.images, decoders),
+        WatermarkActivities(database, store, fetcher, settings.images, decoders, signer),
         GarmentActivities(database, store, fetcher, limits, decoders),
         BookkeepingActivities(database, store, result_ttl, timedelta(seconds=settings.jobs.longest_result_ttl)),
         MailActivities(database, settings.mail, settings.dashboard.name),
@@ -167,5 +177,14 @@ async def run(settings: Settings, telemetry: Telemetry) -> None:
         database.close()
 
 
+def main() -> None:
+    """Run the CPU worker with the environment's settings."""
+    try:
+        run_worker("worker_cpu", run)
+    except SigningError as error:
+        log.error("pictures cannot be signed", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
+
+
 if __name__ == "__main__":
-    run_worker("worker_cpu", run)
+    main()

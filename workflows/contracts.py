@@ -186,9 +186,15 @@ class RehearseInput(Contract):
 
 
 class RenderReport(Contract):
-    """What a person asks about a picture afterwards; kept on the job's row."""
+    """What a person asks about a picture afterwards; kept on the job's row.
+
+    Attributes:
+        region: Left, top, width and height, in pixels, of what differs from the photo; empty where nothing does.
+    """
 
     engine: Annotated[str, Field(max_length=64)] = ""
+    revision: Annotated[str, Field(max_length=64)] = ""
+    region: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=4)] = []
     trained: bool = False
     hints_applied: Annotated[list[Hint], Field(max_length=32)] = []
     hints_not_applied: Annotated[dict[Hint, Sentence], Field(max_length=32)] = {}
@@ -204,12 +210,16 @@ class RenderedPicture(Contract):
 
 
 class WatermarkInput(Contract):
-    """Turn the engine's picture into the JPEG that the client gets."""
+    """Turn the engine's picture into the JPEG that the client gets, signed with what else is told here."""
 
     job_id: Identifier
     account_id: Identifier
     picture: ObjectRef
     trained: bool = False
+    engine: Annotated[str, Field(max_length=64)] = ""
+    revision: Annotated[str, Field(max_length=64)] = ""
+    region: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=4)] = []
+    photo_sha256: Annotated[str, Field(max_length=64)] = ""
 
 
 class WatermarkedPicture(Contract):

@@ -169,7 +169,12 @@ class TryOnWorkflow:
         rendered = await (self._draw(job) if job.rehearsal is None else self._rehearse(job, job.rehearsal))
         self._engine = rendered.report.engine
         self._enter("watermarking")
-        drawn = job.part(WatermarkInput, picture=rendered.picture, trained=rendered.report.trained)
+        drawn = job.part(
+            WatermarkInput,
+            picture=rendered.picture,
+            photo_sha256=job.person.sha256,
+            **rendered.report.model_dump(include={"engine", "revision", "region", "trained"}),
+        )
         small = rendered.picture.size <= LARGEST_HERE_BYTES
         finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer", here_first=self._here_first and small)
         self._enter("settling")

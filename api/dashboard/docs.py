@@ -206,6 +206,7 @@ TEXTS = {
     "publishable-keys": "Keys for web pages",
     "webhooks": "Webhooks",
     "photos": "Photos that work",
+    "signed-pictures": "Signed pictures",
     "garments": "Garments",
     "products": "Products",
     "watermark": "Watermark",

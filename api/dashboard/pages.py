@@ -16,6 +16,7 @@ from api.dashboard import (
     playground,
     products,
     settings,
+    signed_pictures,
     webhooks,
 )
 from api.dashboard.admin import accounts, audit, comparisons, payments, system
@@ -28,6 +29,7 @@ for area in (
         authentication,
         mailed_links,
         outbox,
+        signed_pictures,
         overview,
         jobs,
         keys,

@@ -73,9 +73,11 @@ router = APIRouter(tags=["try-on"])
     },
 )
 @RoutePolicy(scope="tryons", publishable=True, rate="requests")
-async def get_picture(request: Request, decoders: Decoders, own: OwnJobs, jobId: JobId, size: Size = None) -> Response:
+async def get_picture(
+    request: Request, *, parts: Parts, decoders: Decoders, own: OwnJobs, jobId: JobId, size: Size = None
+) -> Response:
     """Say with `Accept` which format you want; JPEG comes as it is kept."""
-    return await picture_answer(request, decoders, own, jobId, media_type=accepted_type(request), size=size)
+    return await picture_answer(request, parts, decoders, own, jobId, media_type=accepted_type(request), size=size)
 
 
 class Link(Answer):
@@ -129,7 +131,7 @@ async def linked_picture(
         raise TryOnError("job_not_found")
     media_type = f"image/{format}" if format else accepted_type(request)
     answer = await picture_answer(
-        request, decoders, AccountJobs(parts, account_id), jobId, media_type=media_type, size=size
+        request, parts, decoders, AccountJobs(parts, account_id), jobId, media_type=media_type, size=size
     )
     answer.headers.update(SHOWN_ANYWHERE)
     return answer
@@ -158,7 +160,14 @@ def _open_account(session: Any, *, job_id: uuid.UUID) -> uuid.UUID | None:
 
 
 async def picture_answer(
-    request: Request, decoders: DecoderPool, own: AccountJobs, job_id: str, *, media_type: str, size: int | None
+    request: Request,
+    parts: ApiParts,
+    decoders: DecoderPool,
+    own: AccountJobs,
+    job_id: str,
+    *,
+    media_type: str,
+    size: int | None,
 ) -> Response:
     """The picture of a job of this account.
 
@@ -175,7 +184,7 @@ async def picture_answer(
     stored = await own.picture(job)
     if (media_type, size) == (MEDIA_TYPES[0], None):
         return Response(stored, media_type=media_type, headers=headers)
-    picture = await decoders.in_thread(job.account_id, convert_result, stored, media_type, size)
+    picture = await decoders.in_thread(job.account_id, convert_result, stored, media_type, size, parts.signer)
     return Response(picture, media_type=media_type, headers=headers)
 
 

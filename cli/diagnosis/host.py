@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import psutil
 from api.dashboard.outbox import is_own
 from api.payments import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject, counted
+from imaging.provenance import SigningError, open_signer
 from runtime.concern import SettingsError
 from runtime.embedded.record import has_secrets, is_private
 from runtime.embedded.servers import GIB, LEAST_FREE_SHARE
@@ -23,6 +25,7 @@ PUBLIC_URL = Subject("public URL")
 MAIL_SERVER = Subject("mail server")
 PAYMENTS = Subject("payments")
 PEPPER = Subject("key pepper")
+SIGNING = Subject("signed pictures")
 DISK = Subject("disk")
 FOLDER = Subject("data folder")
 TEMPORAL_PORT = Subject("port of Temporal")
@@ -38,6 +41,7 @@ FIRST_OF_PEOPLE = 1000  # accounts below belong to the system, nearly everywhere
 NOBODY = 65534
 NO_SHELLS = ("nologin", "false", "sync", "halt", "shutdown")
 SHOWN = 3
+EXPIRES_SOON = timedelta(days=30)
 
 
 async def look_at_dashboard(case: Case) -> AsyncGenerator[Finding, None]:
@@ -112,6 +116,26 @@ async def look_at_pepper(case: Case) -> AsyncGenerator[Finding, None]:
         )
         return
     yield PEPPER.ok("is set and long enough")
+
+
+async def look_at_signing(case: Case) -> AsyncGenerator[Finding, None]:
+    """See that results can be signed, for some time to come."""
+    signing = case.settings.signing
+    name = case.settings.dashboard.name
+    try:
+        signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url="")
+    except SigningError as error:
+        yield SIGNING.error(str(error), "Name files that fit, or none: docs/signed-pictures.md.")
+        return
+    if signer is None:
+        yield SIGNING.ok("results are not signed; docs/signed-pictures.md says how")
+    elif signer.expires_at < datetime.now(UTC) + EXPIRES_SOON:
+        yield SIGNING.warning(
+            f"the certificate expires on {signer.expires_at:%Y-%m-%d}; from then on results are not signed",
+            "Get another one: docs/signed-pictures.md.",
+        )
+    else:
+        yield SIGNING.ok(f"results are signed; the certificate is good until {signer.expires_at:%Y-%m-%d}")
 
 
 async def look_at_disk(case: Case) -> AsyncGenerator[Finding, None]:

@@ -37,7 +37,7 @@ from tests.stack.stack import running_stack, until
 OUT = Path("out/screens")
 EMAIL = "maria@studio-lind.example"
 JOBS = 420
-SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox")
+SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox", "/verify-picture")
 
 
 async def main() -> None:

@@ -16,7 +16,7 @@ PAGES = (
     *("/billing", "/settings"),
     *("/docs", "/admin/accounts", "/admin/payments", "/admin/system", "/admin/comparisons", "/admin/audit"),
 )
-SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox")
+SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox", "/verify-picture")
 NARROW = {"width": 360, "height": 740}
 
 

@@ -18,7 +18,10 @@ from tests.api.dashboard.routes import all_routes
 
 PUBLIC = {
     f"{PAGES}/{name}"
-    for name in ("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address", "outbox")
+    for name in (
+        *("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address"),
+        *("outbox", "verify-picture"),
+    )
 }
 
 

@@ -1,0 +1,43 @@
+"""A page for everybody: drop a picture, and read what it says of itself."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from api.dashboard.forms import SentForm
+from api.dashboard.rendering import page
+from api.parts import PageDecoders, Parts
+from api.routes import RoutePolicy
+from domain.errors import CATALOGUE
+from imaging.errors import ImageError
+from imaging.provenance import sentences_of
+
+PATH = "/verify-picture"
+
+VISITORS = "visitors"
+"""Share the decoders among themselves, whoever they are: half of them at most."""
+
+router = APIRouter()
+
+
+@router.get(PATH)
+@RoutePolicy(public=True)
+async def ask_for_picture(request: Request) -> Response:
+    """The form."""
+    return page(request, "signed_pictures.html", told=None)
+
+
+@router.post(PATH)
+@RoutePolicy(public=True, pictures=1)
+async def read_picture(request: Request, form: SentForm, parts: Parts, decoders: PageDecoders) -> Response:
+    """The picture is read in memory, kept nowhere, and forgotten with the answer."""
+    upload = form.file("picture")
+    if upload is None:
+        return page(request, "signed_pictures.html", 422, told=None, error="Choose a picture.")
+    anchor = parts.signer.anchor if parts.signer else ""
+    try:
+        told = await decoders.read_manifest(VISITORS, upload.data, anchor)
+    except ImageError as error:
+        return page(request, "signed_pictures.html", 422, told=None, error=CATALOGUE[error.code].sentence)
+    sentences = sentences_of(told, parts.settings.dashboard.name)
+    return page(request, "signed_pictures.html", told=told, sentences=sentences, name=upload.filename)

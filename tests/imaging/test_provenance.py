@@ -1,0 +1,154 @@
+"""What is signed into a picture, and what is read out of it, whatever happened in between."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from imaging.decoder_pool import DecoderPool
+from imaging.encode import TRAINED_COMPOSITE_XMP, convert_result, encode_jpeg
+from imaging.errors import ImageError
+from imaging.provenance import (
+    Origin,
+    PictureSigner,
+    SigningError,
+    Told,
+    make_certificate,
+    open_signer,
+    read_manifest,
+    sentences_of,
+)
+from tests.imaging.pictures import textured
+
+AT = datetime(2026, 11, 28, 10, 30, tzinfo=UTC)
+PHOTO = "ab" * 32
+DRAWN = Origin("klein", "rev-1", True, PHOTO, (10, 20, 100, 200), logo=True, at=AT)
+JPEG = encode_jpeg(textured(240, 320), xmp=TRAINED_COMPOSITE_XMP)
+
+
+def signer_of(name: str = "Fitting Room") -> PictureSigner:
+    certificates, key = make_certificate(name)
+    return PictureSigner(certificates.encode(), key.encode(), name=name, version="1.2.3")
+
+
+@pytest.fixture(scope="module")
+def signer() -> PictureSigner:
+    return signer_of()
+
+
+@pytest.fixture(scope="module")
+def signed(signer: PictureSigner) -> bytes:
+    return signer.sign(JPEG, DRAWN)
+
+
+def test_a_picture_tells_how_it_was_made_and_holds_no_other(signer: PictureSigner, signed: bytes) -> None:
+    assert read_manifest(signed, signer.anchor) == Told(
+        found=True,
+        intact=True,
+        ours=True,
+        signer="self-signed on this machine, Fitting Room",
+        generator="Fitting Room 1.2.3",
+        engine="klein rev-1",
+        source="compositeWithTrainedAlgorithmicMedia",
+        at="2026-11-28T10:30:00Z",
+        photo_sha256=PHOTO,
+        actions=["c2pa.created", "c2pa.edited", "c2pa.edited"],
+        faults=[],
+    )
+    assert len(signed) - len(JPEG) < 5000, "a thumbnail"
+    with Image.open(io.BytesIO(signed)) as opened, Image.open(io.BytesIO(JPEG)) as before:
+        assert opened.info["xmp"] == TRAINED_COMPOSITE_XMP
+        assert opened.tobytes() == before.tobytes()
+
+
+def test_what_no_model_drew_is_a_composite(signer: PictureSigner) -> None:
+    told = read_manifest(signer.sign(JPEG, Origin("warp", "14", False, PHOTO)))
+    assert (told.source, told.actions) == ("compositeCapture", ["c2pa.created"])
+    assert any("no trained model" in each for each in sentences_of(told, "Fitting Room"))
+
+
+@pytest.mark.parametrize("media_type", ["image/jpeg", "image/png", "image/webp"])
+def test_a_copy_tells_of_the_picture_that_it_was_made_of(signer: PictureSigner, signed: bytes, media_type: str) -> None:
+    copy = signer.sign_copy(convert_result(signed, media_type, 100), media_type, signed)
+    told = read_manifest(copy, signer.anchor)
+    assert (told.found, told.intact, told.ours) == (True, True, True)
+    assert told.engine == "klein rev-1"
+    assert told.photo_sha256 == PHOTO
+    assert told.actions[:4] == ["c2pa.opened", "c2pa.converted", "c2pa.resized", "c2pa.created"]
+    assert any("smaller copy" in each for each in sentences_of(told, "Fitting Room"))
+
+
+def painted_over(data: bytes) -> bytes:
+    changed = bytearray(data)
+    changed[len(changed) // 2] ^= 0xFF
+    return bytes(changed)
+
+
+def saved_again(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with Image.open(io.BytesIO(data)) as picture:
+        picture.save(sink, "JPEG", quality=80)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("change", "found", "said"),
+    [
+        (painted_over, True, "was CHANGED"),
+        (saved_again, False, "no signed history"),
+        (lambda d: d[:-500], True, "CHANGED"),
+    ],
+    ids=["changed", "saved by an editor", "cut short"],
+)
+def test_what_was_changed_is_told(
+    signer: PictureSigner, signed: bytes, change: Callable[[bytes], bytes], found: bool, said: str
+) -> None:
+    told = read_manifest(change(signed), signer.anchor)
+    assert (told.found, told.intact, told.ours) == (found, False, False)
+    assert said in " ".join(sentences_of(told, "Fitting Room"))
+
+
+def test_a_certificate_of_another_is_not_ours(signed: bytes) -> None:
+    told = read_manifest(signed, signer_of().anchor)
+    assert (told.intact, told.ours) == (True, False)
+    assert any("not that of this service" in each for each in sentences_of(told, "Fitting Room"))
+
+
+def test_files_that_do_not_fit_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    certificates, key = make_certificate("One")
+    _, other = make_certificate("Another")
+    files = {"certificates": certificates, "key": key, "other": other, "nothing": "no PEM"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    def said(first: str | None, second: str | None) -> str:
+        paths = [None if name is None else tmp_path / name for name in (first, second)]
+        with pytest.raises(SigningError) as refused:
+            open_signer(*paths, name="One", timestamp_url="")
+        return str(refused.value)
+
+    assert "TRYON_SIGNING_KEY" in said("certificates", None)
+    assert "cannot be read" in said("certificates", "missing")
+    assert "holds none in PEM" in said("nothing", "key")
+    assert "holds none in PEM" in said("certificates", "nothing")
+    assert "not that of the first certificate" in said("certificates", "other")
+    assert open_signer(None, None, name="One", timestamp_url="") is None
+    opened = open_signer(tmp_path / "certificates", tmp_path / "key", name="One", timestamp_url="")
+    assert opened
+    assert opened.expires_at.year >= 2036
+
+
+async def test_pictures_of_strangers_are_read_in_another_process(signer: PictureSigner, signed: bytes) -> None:
+    pool = DecoderPool(1)
+    try:
+        told = await pool.read_manifest("visitors", signed, signer.anchor)
+        assert (told.found, told.ours) == (True, True)
+        with pytest.raises(ImageError):
+            await pool.read_manifest("visitors", b"no picture", "")
+    finally:
+        await pool.close()
