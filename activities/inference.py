@@ -228,12 +228,13 @@ class InferenceActivities:
 
     async def _metered(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render. After a device is broken every further one would fail in milliseconds, job after job."""
-        began, result = time.monotonic(), None
+        began, result, pace = time.monotonic(), None, engine.info.pace
         try:
             with device_span(self.tracer, "render", engine.info.name) as watch:
                 result = await self.device.run(
                     watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
                     urgent=_is_urgent(),
+                    step_seconds=pace.step_seconds if pace else 0.0,
                 )
                 watch.describe(result)
             return result

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
@@ -24,6 +25,7 @@ from gateway.outbox import Outbox
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
+from intake.pace import DrawingTimes
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
@@ -46,6 +48,11 @@ class ApiParts:
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
     """Hashes a few at a time, however many ask."""
+
+    @cached_property
+    def drawing_times(self) -> DrawingTimes:
+        """How long GPU workers draw."""
+        return DrawingTimes(self.store)
 
     @property
     def limits(self) -> ImageLimits:

@@ -18,6 +18,7 @@ from engines.models import ModelsMissing
 from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
+from intake.pace import keep_telling
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
 from runtime.process import Telemetry, run_worker, serve_workers, stop_event, unless_stopped
@@ -73,7 +74,9 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     await asyncio.to_thread(segmenter.setup)
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
-        log.info("engine ready", engine=engine.info.name, device=engine.info.device)
+        pace = engine.info.pace
+        measured = {"precision": pace.precision, "step_seconds": round(pace.step_seconds, 3)} if pace else {}
+        log.info("engine ready", engine=engine.info.name, device=pace.device if pace else "cpu", **measured)
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
     )
@@ -83,6 +86,8 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     client = temporal.client
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
+    paces = [engine.info.pace for engine in engines.all if engine.info.pace]
+    telling = asyncio.create_task(keep_telling(store, paces))
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     inference = InferenceActivities(
         store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
@@ -92,6 +97,7 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         workers = build_workers(client, inference, engines.parallel, version)
         await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")
     finally:
+        telling.cancel()
         if not device.close():
             log.error("a render hangs in the device and cannot be waited for")
             tracing.close()

@@ -54,6 +54,9 @@ BATCH_SIZE = 4
 BATCH_WAIT_S = 0.02
 """Long compared with the time between jobs that arrive together, short compared with a batch of several seconds."""
 
+_AT_HAND = 2
+"""While one picture is drawn, the next job's photo is looked at, and refused in time if need be."""
+
 _WARM_UP_STEPS = 2
 """One with guidance and one without, as every picture has them."""
 
@@ -103,7 +106,7 @@ class FashnPainter:
         self._compile = compile
         self._threads = threads
         info = info_of(FASHN, ENGINE.licences, str(weights), revision=REVISION, device=device)
-        self._info = replace(info, parallel=batch_size)
+        self._info = replace(info, parallel=max(batch_size, _AT_HAND))
         self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(self._draw, most=batch_size, wait_s=batch_wait_s)
         self._batches = 0
         self._pictures = 0

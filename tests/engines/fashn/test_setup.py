@@ -147,10 +147,10 @@ def test_a_slow_step_is_measured_once(weights: Path, monkeypatch: pytest.MonkeyP
     assert len(drawn) == 1
 
 
-@pytest.mark.parametrize(("device", "batch"), [("cuda", 4), ("mps", 1), ("cpu", 1), ("auto", 1)])
+@pytest.mark.parametrize(("device", "parallel"), [("cuda", 4), ("mps", 2), ("cpu", 2), ("auto", 2)])
 def test_only_cuda_draws_several_pictures_at_a_time(
-    weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, batch: int
+    weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, parallel: int
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     place = Workplace(weights, device, threads=1, compile=False, segmenter=Mock())
-    assert build(FashnOptions(), place).info.parallel == batch
+    assert build(FashnOptions(), place).info.parallel == parallel
