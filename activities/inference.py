@@ -15,6 +15,7 @@ from opentelemetry.trace import NoOpTracer, Tracer
 from temporalio import activity
 
 from activities.device import Device, device_span, heartbeats
+from activities.drafts import drafts_of
 from activities.failures import expected_failures, failure, saying_which
 from activities.objects import get_object, holder, put_object
 from domain.errors import known_code
@@ -172,10 +173,11 @@ class InferenceActivities:
                     self._person_map(request.person_map),
                     asyncio.gather(*(self._garment(garment) for garment in request.garments)),
                 )
-            prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            engine = self.engines.engine_for(prepared.garments)
-            with saying_which(garments):
-                result = await self._drawn(engine, prepared)
+            async with drafts_of(self.store, request.job_id) as drafts:
+                prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed, drafts)
+                engine = self.engines.engine_for(prepared.garments)
+                with saying_which(garments):
+                    result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(engine, result))

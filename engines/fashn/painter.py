@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import torch
@@ -40,6 +40,7 @@ from engines.fashn.poses.finder import PoseFinder
 from engines.fashn.preprocess import as_picture
 from engines.fashn.sampler import UNGUIDED_STEPS, Sampler, start_noise
 from engines.fashn.showing import Shown, shown
+from engines.generative.drafts import WORTH_KEEPING_SECONDS, Draft
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
 from engines.pace import Pace
@@ -171,7 +172,7 @@ class FashnPainter:
             DeviceOutOfMemory: The picture did not fit into the device's memory, not even alone.
             DeviceBroken: The device failed; it may be that nothing can be drawn with it in this process.
         """
-        job = self._shown(request, on_step, should_stop)
+        job = replace(self._shown(request, on_step, should_stop), drafts=request.drafts)
         return as_picture(self._batcher.submit(job, on_step, should_stop), job.place)
 
     def refusal(self, garment: Garment, name: str) -> str | None:
@@ -249,7 +250,17 @@ class FashnPainter:
         noise = start_noise([job.seed for job in jobs], network.shape.input_shape)
         sampler = Sampler(network, steps=self._steps, guidance=self._guidance)
         on_device = conditions.each(lambda tensor: tensor.to(device))
-        return sampler.sample(on_device, noise.to(device), on_step, should_stop).cpu()
+        draft = self._draft(jobs[0], conditions) if len(jobs) == 1 else None
+        return sampler.sample(on_device, noise.to(device), on_step, should_stop, draft).cpu()
+
+    def _draft(self, job: Shown, conditions: Conditions) -> Draft | None:
+        """Where a picture that is drawn alone is kept from step to step, if a step is worth it."""
+        pace = self._info.pace
+        if job.drafts is None or pace is None or pace.step_seconds < WORTH_KEEPING_SECONDS:
+            return None
+        shown = [getattr(conditions, field.name).numpy().tobytes() for field in fields(conditions)]
+        how = (job.seed, self._steps, self._guidance, pace.precision, pace.device.partition(":")[0])
+        return Draft(job.drafts, [*shown, *how, self._info.source, self._info.revision])
 
 
 def _step_seconds(network: FashnNetwork, device: torch.device) -> float:

@@ -101,7 +101,7 @@ class GenerativeEngine:
                 stages.begin("look_again")
                 dressed = replace(dressed, person_map=self._map_of(dressed, on_step, should_stop))
             stages.begin("paint")
-            task = PaintRequest(dressed.person, dressed.person_map, shown, request.seed)
+            task = PaintRequest(dressed.person, dressed.person_map, shown, request.seed, request.drafts)
             painting = self._painter.paint(task, _in_pass(number, len(passes), on_step), should_stop)
             stages.begin("paste")
             garments = [reference.garment for reference in shown]

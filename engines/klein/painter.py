@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from engines.base import (
     ShouldStop,
 )
 from engines.errors import first_line
+from engines.generative.drafts import WORTH_KEEPING_SECONDS, Draft
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
 from engines.klein.about import ENGINE, KLEIN, MAX_GARMENTS, MODEL, REVISION, KleinOptions
@@ -42,7 +43,7 @@ from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
 from engines.klein.loading import load_networks
 from engines.klein.networks import Networks
-from engines.klein.pipeline import pipeline_for
+from engines.klein.pipeline import LatentReferencePipeline, pipeline_for, sigmas_after
 from engines.klein.prompt import prompt_for, refusal
 from engines.klein.references import prepared_garment, prepared_person
 from engines.klein.speed import Fp8, Speed, apply_speed
@@ -242,16 +243,24 @@ class KleinPainter:
         for picture in shown:
             watch("encode pictures")
             references.append(self.latents.get(picture, encoder.encode_reference))
+        draft = self._draft(request, [person, *shown])
+        before, latents = (draft and draft.taken_up()) or (0, None)
         with self._drawing.taken("wait for the device", on_step, should_stop) as on_turn:
             watch = partial(_watch, on_turn, should_stop)
 
-            def on_step_end(_pipeline: object, done: int, *_more: object) -> dict[str, torch.Tensor]:
+            def on_step_end(
+                pipeline: LatentReferencePipeline, ended: int, _time: object, state: dict[str, torch.Tensor]
+            ) -> dict[str, torch.Tensor]:
                 if networks.device.type == "mps":  # it would be given all steps at once, and could not be stopped
                     wait_for(networks.device)
-                begun = done + 2  # the pipeline counts from 0 what has ended
-                return watch(Step(STEP, begun, self._steps) if begun <= self._steps else DECODING)
+                done = before + ended + 1  # the pipeline counts its own, from 0
+                if done == self._steps:
+                    return watch(DECODING)
+                if draft is not None:
+                    draft.keep(done, pipeline.unpacked(state["latents"], frame.canvas_height, frame.canvas_width))
+                return watch(Step(STEP, done + 1, self._steps))
 
-            watch(Step(STEP, 1, self._steps))
+            watch(Step(STEP, before + 1, self._steps))
             drawn = pipeline_for(networks, references)(
                 image=[],
                 height=frame.canvas_height,
@@ -263,12 +272,24 @@ class KleinPainter:
                 prompt_embeds=embedding.to(networks.device),
                 negative_prompt_embeds=None if negative is None else negative.to(networks.device),
                 callback_on_step_end=on_step_end,
-                callback_on_step_end_tensor_inputs=[],
+                callback_on_step_end_tensor_inputs=["latents"],
+                latents=latents,
+                sigmas=sigmas_after(before, self._steps),
                 output_type="np",  # as numbers, because pixels do not show whether a number was NaN
             ).images[0]
         if not np.isfinite(drawn).all():
             raise EngineError("result_not_usable", "The network made numbers that are no colours.")
         return frame.cut_out((255 * drawn).round().astype(np.uint8))
+
+    def _draft(self, request: PaintRequest, pictures: Sequence[Picture]) -> Draft | None:
+        """Where a picture is kept from step to step, if a step is worth it."""
+        pace = self._info.pace
+        if request.drafts is None or pace is None or pace.step_seconds < WORTH_KEEPING_SECONDS:
+            return None
+        shown = [part for picture in pictures for part in (repr(picture.shape), picture.tobytes())]
+        how = (prompt_for(request.references), request.seed, self._steps, self._guidance)
+        where = (pace.precision, pace.device.partition(":")[0], self._info.source, self._info.revision)
+        return Draft(request.drafts, [*shown, *how, *where])
 
     def _embedding(self, networks: Networks, on_step: OnStep, should_stop: ShouldStop, prompt: str) -> torch.Tensor:
         """From the cache, or from the text encoder, which takes its turn at the device where it needs the same one."""

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import inspect
+import math
 import threading
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import engines.klein.painter
 from engines.base import (
     Category,
     DeviceBroken,
@@ -27,7 +30,20 @@ from engines.klein.references import frame_for, prepared_person
 from engines.klein.text_encoding import QwenEncoder
 from engines.klein.warm_up import warm_up_request
 from engines.pace import Step
+from tests.engines.drafts import check_that_it_goes_on, check_that_quick_steps_are_not_kept
 from tests.engines.klein.tiny import go_on, ignore, networks_of, noise, reference, request
+
+
+def test_a_picture_that_was_interrupted_is_drawn_on_where_it_was(
+    painter: KleinPainter, weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = request(reference(1), reference(2))
+    monkeypatch.setattr(engines.klein.painter, "WORTH_KEEPING_SECONDS", math.inf)
+    check_that_quick_steps_are_not_kept(painter, asked)
+    monkeypatch.setattr(engines.klein.painter, "WORTH_KEEPING_SECONDS", 0.0)
+    another = KleinPainter(str(weights), device="cpu", dtype="float32", networks=networks_of(painter))
+    another.setup()
+    check_that_it_goes_on(painter, networks_of(painter).transformer, another, asked, steps=4)
 
 
 @pytest.fixture
