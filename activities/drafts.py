@@ -29,6 +29,7 @@ class StoredDrafts:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
         self._open = True
+        self._newest: tuple[str, bytes] | None = None
         self._writing: Future[None] | None = None
 
     def load(self, name: str) -> bytes | None:
@@ -36,11 +37,13 @@ class StoredDrafts:
         return asyncio.run_coroutine_threadsafe(self._read(work_key(self._job_id, name)), self._loop).result()
 
     def save(self, name: str, data: bytes) -> None:
-        """See `engines.base.Drafts`; a draft that comes while the one before is still being written is passed over."""
+        """See `engines.base.Drafts`; of those that come while one is being written, the last is written next."""
         with self._lock:
-            if self._open and (self._writing is None or self._writing.done()):
-                writing = self._write(work_key(self._job_id, name), data)
-                self._writing = asyncio.run_coroutine_threadsafe(writing, self._loop)
+            if not self._open:
+                return
+            self._newest = work_key(self._job_id, name), data
+            if self._writing is None:
+                self._writing = asyncio.run_coroutine_threadsafe(self._write(), self._loop)
 
     async def close(self) -> None:
         """Take no more, and wait for what is being written."""
@@ -56,11 +59,17 @@ class StoredDrafts:
         except (ObjectMissingError, ObjectStoreUnavailableError):
             return None
 
-    async def _write(self, key: str, data: bytes) -> None:
-        try:
-            await self._store.put(key, data, DRAFT_TYPE)
-        except ObjectStoreUnavailableError as error:
-            activity.logger.warning("a draft was not kept", extra={"reason": str(error)[:200]})
+    async def _write(self) -> None:
+        while True:
+            with self._lock:
+                newest, self._newest = self._newest, None
+                if newest is None:
+                    self._writing = None
+                    return
+            try:
+                await self._store.put(*newest, DRAFT_TYPE)
+            except ObjectStoreUnavailableError as error:
+                activity.logger.warning("a draft was not kept", extra={"reason": str(error)[:200]})
 
 
 @asynccontextmanager

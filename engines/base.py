@@ -164,7 +164,7 @@ class Drafts(Protocol):
         """What was saved last under a name, if it is still there."""
 
     def save(self, name: str, data: bytes) -> None:
-        """Keep this; it may be written later, or passed over for a newer one."""
+        """Keep this; it is written while the device goes on, or passed over for a newer one."""
 
 
 @dataclass(frozen=True)

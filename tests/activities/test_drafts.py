@@ -27,19 +27,22 @@ class SlowStore(MemoryObjectStore):
     def __init__(self) -> None:
         super().__init__()
         self.go_on = asyncio.Event()
+        self.written: list[bytes] = []
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         await self.go_on.wait()
+        self.written.append(data)
         await super().put(key, data, content_type)
 
 
 async def test_the_device_does_not_wait_for_a_store_that_is_slower() -> None:
     store = SlowStore()
     async with drafts_of(store, "j") as drafts:
-        for data in (b"first", b"second"):
+        for data in (b"first", b"second", b"third"):
             await asyncio.to_thread(drafts.save, "draft", data)
         store.go_on.set()
-    assert await store.get(KEY) == b"first"
+    assert await store.get(KEY) == b"third"
+    assert store.written == [b"first", b"third"]
 
 
 async def test_nothing_is_written_after_the_attempt() -> None:
