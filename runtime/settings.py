@@ -175,7 +175,8 @@ class JobSettings(Concern, title="Jobs", env_prefix="TRYON_JOB_"):
     """Life of a job."""
 
     single_deadline_seconds: int = Field(default=300, ge=1, le=DAY)
-    """A single-garment job that is not done by then fails and is not billed."""
+    """A single-garment job that is not done by then fails and is not billed; it has longer where the machines of GPU
+    workers need it."""
 
     combo_deadline_seconds: int = Field(default=600, ge=1, le=DAY)
     """The same for a combo."""
