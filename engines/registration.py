@@ -70,6 +70,8 @@ class EngineInfo:
             its device.
         pace: How long pictures take on this machine, measured by `Engine.setup`; None before, and of an engine that
             needs seconds everywhere.
+        economy: A sentence on what lies outside the device's memory for want of room, and what that costs; empty where
+            nothing does, and before `Engine.setup`.
     """
 
     name: str
@@ -85,6 +87,7 @@ class EngineInfo:
     memory_mb: int = 0
     parallel: int = 1
     pace: Pace | None = None
+    economy: str = ""
 
 
 @dataclass(frozen=True)

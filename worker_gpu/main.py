@@ -76,7 +76,8 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         await asyncio.to_thread(engine.setup)
         pace = engine.info.pace
         measured = {"precision": pace.precision, "step_seconds": round(pace.step_seconds, 3)} if pace else {}
-        log.info("engine ready", engine=engine.info.name, device=pace.device if pace else "cpu", **measured)
+        economy = {"economy": engine.info.economy} if engine.info.economy else {}
+        log.info("engine ready", engine=engine.info.name, device=pace.device if pace else "cpu", **measured, **economy)
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from diffusers.models.transformers.transformer_flux2 import Flux2Transformer2DModel
 
 from engines.accelerator import (
     DTYPES,
@@ -42,6 +43,7 @@ from engines.klein.about import ENGINE, KLEIN, MAX_GARMENTS, MODEL, REVISION, Kl
 from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
 from engines.klein.loading import load_networks
+from engines.klein.memory import COSTS, Footprint, Offload, fitting
 from engines.klein.networks import Networks
 from engines.klein.pipeline import LatentReferencePipeline, pipeline_for, sigmas_after
 from engines.klein.prompt import prompt_for, refusal
@@ -50,7 +52,7 @@ from engines.klein.speed import Fp8, Speed, apply_speed
 from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
 from engines.pace import Pace, Step
-from engines.registration import Workplace
+from engines.registration import AUTO, Workplace
 from engines.weights.origin import info_of
 
 MIB = 1 << 20
@@ -79,8 +81,10 @@ class KleinPainter:
         compile: See `engines.klein.speed.Speed`, like the next two.
         attention_backend: See there.
         fp8: See there.
-        text_encoder_device: Where the text encoder lies and computes. None: it lies on the CPU and is copied to
-            ``device`` for each new prompt, so the device needs room for it, but only then.
+        text_encoder_device: Where the text encoder lies and computes. None: it lies on the CPU, and computes where
+            ``offload`` says.
+        offload: What stays in main memory, see `engines.klein.memory.Offload`; ``auto`` for the fastest way that fits
+            into the free memory of a CUDA GPU.
         networks: Ones that are loaded already; nothing is read from disk then.
     """
 
@@ -102,6 +106,7 @@ class KleinPainter:
         attention_backend: str | None = None,
         fp8: str = Fp8.OFF,
         text_encoder_device: str | None = None,
+        offload: str = AUTO,
         networks: Networks | None = None,
     ) -> None:
         self._model, self._revision, self._device_name = model, revision, device
@@ -111,8 +116,10 @@ class KleinPainter:
         self._person_megapixels, self._garment_megapixels = person_megapixels, garment_megapixels
         self._speed = Speed(compile, attention_backend, Fp8(fp8))
         self._text_encoder_device = text_encoder_device
+        self._offload = offload
         self._networks = networks
-        self.latents = LatentCache(latent_cache_mb * MIB)
+        self._latent_cache_bytes = latent_cache_mb * MIB
+        self.latents = LatentCache(self._latent_cache_bytes)
         self.embeddings = EmbeddingCache(
             embedding_cache_entries,
             revision=self._info.revision,
@@ -143,7 +150,12 @@ class KleinPainter:
         text_device = None if self._text_encoder_device is None else found_device(self._text_encoder_device, KLEIN.name)
         try:
             networks = self._networks or load_networks(
-                self._model, self._revision, device=device, dtype=self._dtype, text_encoder_device=text_device
+                self._model,
+                self._revision,
+                device=device,
+                dtype=self._dtype,
+                text_encoder_device=text_device,
+                offload=partial(self._way_to_fit, device),
             )
             apply_speed(networks.transformer, networks.vae, self._speed, self._dtype)
             self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
@@ -158,7 +170,7 @@ class KleinPainter:
             raise EngineUnavailable(f"The engine klein cannot draw on {device}: {first_line(error)}") from error
         self._networks, self._ready = networks, True
         pace = Pace(str(device), name_of(self._dtype), step_s, self._steps, MAX_GARMENTS)
-        self._info = replace(self._info, pace=pace)
+        self._info = replace(self._info, pace=pace, economy=COSTS[networks.offload])
         self.free_memory()
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
@@ -209,6 +221,32 @@ class KleinPainter:
             "embedding_cache_misses": self.embeddings.misses,
             **memory_readings(None if self._networks is None else self._networks.device),
         }
+
+    def _way_to_fit(
+        self,
+        device: torch.device,
+        transformer: Flux2Transformer2DModel,
+        vae: torch.nn.Module,
+        text_encoder: torch.nn.Module,
+    ) -> Offload:
+        """What stays in main memory: as the settings say, or as the GPU's free memory asks for."""
+        fp8 = self._speed.fp8 is Fp8.STORAGE
+        lendable = not self._speed.compile and not fp8
+        if self._offload == Offload.BLOCKS and not lendable:
+            raise EngineUnavailable("The setting offload=blocks excludes compile and fp8=storage; switch them off.")
+        if self._offload != AUTO:
+            return Offload(self._offload)
+        if device.type != "cuda" or (self._text_encoder_device or "cpu") != "cpu":
+            return Offload.NOTHING
+        footprint = Footprint.of(
+            transformer,
+            vae,
+            text_encoder,
+            megapixels=self._person_megapixels,
+            cache_bytes=self._latent_cache_bytes,
+            fp8=fp8,
+        )
+        return fitting(footprint, torch.cuda.mem_get_info(device)[0], blocks=lendable)
 
     def _step_seconds(self, networks: Networks, request: PaintRequest) -> float:
         """Draw, and tell how long the quickest of the steps took: the first one may have compiled something."""
@@ -329,5 +367,6 @@ def build(options: KleinOptions, workplace: Workplace) -> GenerativeEngine:
         attention_backend=options.attention_backend,
         fp8=options.fp8,
         text_encoder_device=options.text_encoder_device,
+        offload=options.offload,
     )
     return GenerativeEngine(painter, workplace.segmenter)
