@@ -186,7 +186,7 @@ class _Progress:
         if step is None:
             return (self.stage,)
         drawing = Drawing(step=step.number, steps=step.steps, seconds_left=round(left, 1))
-        return f"{self.stage}: {progress_words(step.number, step.steps, left)}", drawing
+        return f"{step}: {progress_words(step.number, step.steps, left)}", drawing
 
 
 class Device:

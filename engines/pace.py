@@ -72,7 +72,7 @@ class Countdown:
 
     @property
     def step(self) -> Step | None:
-        """The step under way; None before the first and after the last."""
+        """The last step that was told; None before the first."""
         return self._step
 
     def hear(self, stage: str) -> None:

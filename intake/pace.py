@@ -31,6 +31,8 @@ minutes, must not be forgotten meanwhile."""
 LOOK_SECONDS = 2.0
 """For how long what was read is used again."""
 
+Seconds = Annotated[float, Field(ge=0, le=86_400)]
+
 log = structlog.get_logger(__name__)
 
 
@@ -41,7 +43,7 @@ class DrawingSeconds(BaseModel):
         by_garments: Seconds for a picture with one garment, with two, and so on, by the slowest of its engines.
     """
 
-    by_garments: Annotated[list[Annotated[float, Field(ge=0, le=86_400)]], Field(max_length=MAX_GARMENTS)]
+    by_garments: Annotated[list[Seconds], Field(min_length=MAX_GARMENTS, max_length=MAX_GARMENTS)]
 
     @classmethod
     def of(cls, paces: Sequence[Pace]) -> DrawingSeconds:

@@ -13,7 +13,7 @@ from temporalio.worker import Worker
 
 from activities.device import Device
 from activities.inference import InferenceActivities
-from engines.base import EngineUnavailable
+from engines.base import EngineInfo, EngineUnavailable
 from engines.models import ModelsMissing
 from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
@@ -29,7 +29,10 @@ from workflows.steps import CANCELLATION_DELAY
 
 log = structlog.get_logger(__name__)
 
-GRACEFUL_SHUTDOWN = timedelta(seconds=60)  # longer than one render, so that a deploy does not interrupt it
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)
+"""Longer than one render that takes seconds, so that a deploy does not interrupt it. One that takes minutes goes on in
+the next worker."""
+
 FETCHED_MEANWHILE = 1  # jobs whose pictures are fetched and decoded while others are on the device
 
 
@@ -74,10 +77,7 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     await asyncio.to_thread(segmenter.setup)
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
-        pace = engine.info.pace
-        measured = {"precision": pace.precision, "step_seconds": round(pace.step_seconds, 3)} if pace else {}
-        economy = {"economy": engine.info.economy} if engine.info.economy else {}
-        log.info("engine ready", engine=engine.info.name, device=pace.device if pace else "cpu", **measured, **economy)
+        log.info("engine ready", engine=engine.info.name, **_on_this_machine(engine.info))
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
     )
@@ -104,6 +104,15 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
             tracing.close()
             os._exit(1)
     return not given_up.is_set()
+
+
+def _on_this_machine(info: EngineInfo) -> dict[str, object]:
+    """What an engine has measured, and what it does without, for the log."""
+    if info.pace is None:
+        return {"device": info.device}
+    told = {"device": info.pace.device, "precision": info.pace.precision}
+    economy = {"economy": info.economy} if info.economy else {}
+    return {**told, "step_seconds": round(info.pace.step_seconds, 3), **economy}
 
 
 def main() -> None:

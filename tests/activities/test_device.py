@@ -102,7 +102,7 @@ async def test_heartbeats_tell_the_step_and_what_is_left(monkeypatch: pytest.Mon
 
     await environment.run(device.run, work, step_seconds=24.0)
     line, drawing = heard[-1]
-    assert line == "wait: step 7 of 20, about 6 minutes left"
+    assert line == "denoise: step 7 of 20, about 6 minutes left"
     assert isinstance(drawing, Drawing)
     assert (drawing.step, drawing.steps) == (7, 20)
     assert 330 < drawing.seconds_left <= 336
