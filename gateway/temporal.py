@@ -238,19 +238,19 @@ class TemporalGateway:
             the deadline decides then).
         """
         try:
-            return (await self.progress_of_job(job_id)).end
+            description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         except RunNotFoundError:
             return None
+        return _end_of(description.status)
 
     async def progress_of_job(self, job_id: str) -> Progress:
         """Where an open job's run is; no worker is needed. Raises `RunNotFoundError` while there is no run yet."""
         description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         steps = description.raw_description.pending_activities
         pending = Counter(step.activity_type.name for step in steps)
-        end = None if description.status in _OPEN else _CLOSED.get(description.status, "generation_failed")
         stage = description.typed_search_attributes.get(STAGE_ATTRIBUTE, "")
         render = next((step for step in steps if step.activity_type.name == RENDER.name and _is_under_way(step)), None)
-        return Progress(stage, pending, await self._drawing(render) if render else None, end)
+        return Progress(stage, pending, await self._drawing(render) if render else None, _end_of(description.status))
 
     async def _drawing(self, render: PendingActivityInfo) -> Drawing | None:
         """What the last heartbeat told besides its line for people; another release may have told anything."""
@@ -447,6 +447,10 @@ class TemporalGateway:
     async def _cancel(self, run_id: str) -> None:
         with suppress(TemporalAwayError, RunNotFoundError):
             await self._start(self.client.get_workflow_handle(run_id).cancel())
+
+
+def _end_of(status: WorkflowExecutionStatus | None) -> ErrorCode | None:
+    return None if status in _OPEN else _CLOSED.get(status, "generation_failed")
 
 
 def _is_under_way(step: PendingActivityInfo) -> bool:
