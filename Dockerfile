@@ -112,6 +112,7 @@ ENV NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
     HF_HOME=/var/lib/tryon/weights/.hub \
     TRYON_ENGINE=auto \
+    TRYON_DEVICE=cuda \
     TRYON_METRICS_WORKER_GPU_ADDRESS=0.0.0.0:9466
 EXPOSE 9466
 HEALTHCHECK --interval=15s --timeout=5s --start-period=900s \

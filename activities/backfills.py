@@ -33,7 +33,8 @@ from domain.tables import Account
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.backfills import WholeItems, folders_used, read_rows, sent_garment, stored_pictures, whole_items
-from intake.job import Picture, inspect_pictures, new_job, resolve_products, workflow_input_of
+from intake.job import Picture, inspect_pictures, lengthened, new_job, resolve_products, workflow_input_of
+from intake.pace import DrawingTimes
 from intake.pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_page
 from runtime.database import Database
 from runtime.metric_catalogue import BACKFILL_ITEMS, BACKFILL_WAITS
@@ -67,6 +68,10 @@ class BackfillActivities:
     plans: PlanBook
     limits: ImageLimits
     decoders: DecoderPool
+
+    def __post_init__(self) -> None:
+        """Ask GPU workers how long they draw, by way of the store."""
+        self._drawing_times = DrawingTimes(self.store)
 
     @activity.defn(name=steps.PLAN_BACKFILL.name)
     async def plan_backfill(self, request: contracts.PlanInput) -> contracts.BackfillPlan:
@@ -240,6 +245,7 @@ class BackfillActivities:
         ]
         account_id = uuid.UUID(request.account_id)
         garments = await self.database.read(resolve_products, account_id, sent)
+        drawing_seconds = await self._drawing_times.seconds_for(len(garments))
         return new_job(
             job_id=uuid.uuid4(),
             account_id=account_id,
@@ -247,7 +253,8 @@ class BackfillActivities:
             person=stored[item.person or ""],
             garments=garments,
             uploads={},
-            deadline=timedelta(seconds=request.deadline_seconds),
+            deadline=lengthened(timedelta(seconds=request.deadline_seconds), drawing_seconds),
+            drawing_seconds=drawing_seconds,
             priority=request.priority,
             relayed=False,
             engine=item.engine,

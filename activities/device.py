@@ -21,9 +21,11 @@ from opentelemetry.trace import Span, Tracer
 from temporalio import activity
 
 from engines.base import OnStep, RenderResult, ShouldStop
+from engines.pace import Countdown, progress_words
 from runtime.metric_catalogue import DEVICE_SECONDS
 from runtime.metrics import SdkMeter, activity_meter
 from runtime.object_store import waiting_at_most
+from workflows.contracts import Drawing
 from workflows.steps import HERE_TIMEOUT
 
 INTERVAL_SECONDS = 2.0
@@ -155,13 +157,18 @@ class DeviceWatch:
 STALL_SECONDS = 90.0
 """A stage that takes longer is taken for hung; loading a large model is not a stage, it happens before polling."""
 
+STALL_STEPS = 10
+"""Where a step of the network takes long, so many of its times are allowed for a stage."""
+
 
 class _Progress:
     """What the device thread tells the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, step_seconds: float) -> None:
         self.stage = "waiting for the device"
         self.stop = threading.Event()
+        self._countdown = Countdown(step_seconds)
+        self._stall_seconds = max(STALL_SECONDS, STALL_STEPS * step_seconds)
         self._moved_at: float | None = None
 
     def begin(self) -> None:
@@ -170,10 +177,20 @@ class _Progress:
 
     def on_step(self, stage: str) -> None:
         self.stage, self._moved_at = stage, time.monotonic()
+        self._countdown.hear(stage)
 
     @property
     def alive(self) -> bool:
-        return self._moved_at is None or time.monotonic() - self._moved_at < STALL_SECONDS
+        return self._moved_at is None or time.monotonic() - self._moved_at < self._stall_seconds
+
+    @property
+    def details(self) -> tuple[str | Drawing, ...]:
+        """For a heartbeat: a line for people, and how far the drawing is."""
+        step, left = self._countdown.step, self._countdown.seconds_left
+        if step is None:
+            return (self.stage,)
+        drawing = Drawing(step=step.number, steps=step.steps, seconds_left=round(left, 1))
+        return f"{step}: {progress_words(step.number, step.steps, left)}", drawing
 
 
 class Device:
@@ -181,8 +198,8 @@ class Device:
 
     Args:
         parallel: How many calls run at a time, see `engines.base.EngineInfo.parallel`.
-        on_stall: Called when a call has not moved for `STALL_SECONDS`: its thread cannot be stopped from outside, so
-            that only a new process helps.
+        on_stall: Called when a call has not moved for `STALL_SECONDS` or `STALL_STEPS`, whichever is longer: its thread
+            cannot be stopped from outside, so that only a new process helps.
     """
 
     def __init__(self, parallel: int = 1, on_stall: Callable[[], None] = lambda: None) -> None:
@@ -192,13 +209,16 @@ class Device:
         self._unfinished: set[Future[Any]] = set()
         self._watches = set[asyncio.Task[None]]()
 
-    async def run(self, work: Work[Result], *, urgent: bool = True, hold_seconds: float = 0.0) -> Result:
+    async def run(
+        self, work: Work[Result], *, urgent: bool = True, hold_seconds: float = 0.0, step_seconds: float = 0.0
+    ) -> Result:
         """Run ``work`` in a thread of the device from inside an activity; it blocks for as long as it needs.
 
         Urgent work goes before work that is not, which stands back for ``hold_seconds`` afterwards, for the next step
-        of the same job.
+        of the same job. Where a step of the engine's network takes ``step_seconds``, as measured at its start, stages
+        may take as long as some of these.
         """
-        progress, future = _Progress(), None
+        progress, future = _Progress(step_seconds), None
 
         def begun() -> Result:
             progress.begin()
@@ -232,7 +252,7 @@ class Device:
 
     async def _beat(self, progress: _Progress) -> None:
         while progress.alive:
-            activity.heartbeat(progress.stage)
+            activity.heartbeat(*progress.details)
             await asyncio.sleep(INTERVAL_SECONDS)
         self._on_stall()
 

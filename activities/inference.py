@@ -15,6 +15,7 @@ from opentelemetry.trace import NoOpTracer, Tracer
 from temporalio import activity
 
 from activities.device import Device, device_span, heartbeats
+from activities.drafts import drafts_of
 from activities.failures import expected_failures, failure, saying_which
 from activities.objects import get_object, holder, put_object
 from domain.errors import known_code
@@ -187,13 +188,14 @@ class InferenceActivities:
                     self._person_map(request.person_map),
                     asyncio.gather(*(self._garment(garment) for garment in request.garments)),
                 )
-            prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            try:
-                engine = self.engines.engine_for(prepared.garments, request.engine)
-            except EngineUnavailable as error:  # another worker may have it
-                raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
-            with saying_which(garments):
-                result = await self._drawn(engine, prepared)
+            async with drafts_of(self.store, request.job_id) as drafts:
+                prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed, drafts)
+                try:
+                    engine = self.engines.engine_for(prepared.garments, request.engine)
+                except EngineUnavailable as error:  # another worker may have it
+                    raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
+                with saying_which(garments):
+                    result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)
             report = await asyncio.to_thread(report_of, engine, prepared.person, result)
             picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
@@ -247,12 +249,13 @@ class InferenceActivities:
 
     async def _metered(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render. After a device is broken every further one would fail in milliseconds, job after job."""
-        began, result = time.monotonic(), None
+        began, result, pace = time.monotonic(), None, engine.info.pace
         try:
             with device_span(self.tracer, "render", engine.info.name) as watch:
                 result = await self.device.run(
                     watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
                     urgent=_is_urgent(),
+                    step_seconds=pace.step_seconds if pace else 0.0,
                 )
                 watch.describe(result)
             return result

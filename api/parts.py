@@ -26,6 +26,7 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.provenance import PictureSigner, open_signer
+from intake.pace import DrawingTimes
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
@@ -54,6 +55,11 @@ class ApiParts:
         """Signs copies of results, and tells pictures of this service."""
         signing, name = self.settings.signing, self.settings.dashboard.name
         return open_signer(signing.certificates, signing.key, name=name, timestamp_url=signing.timestamp_url)
+
+    @cached_property
+    def drawing_times(self) -> DrawingTimes:
+        """How long GPU workers draw."""
+        return DrawingTimes(self.store)
 
     @property
     def limits(self) -> ImageLimits:

@@ -72,6 +72,8 @@ def metrics_environment(wanted: MetricsSettings) -> dict[str, str]:
 
 
 READY_SECONDS = 60.0  # longest time for one part to come up; a cold disk on a busy machine takes a few seconds
+GPU_WORKER_READY_SECONDS = 1800.0
+"""It loads gigabytes of weights, may compile, and measures a step of its network: that takes minutes on a CPU."""
 GPU_WORKER_STOP_SECONDS = 75.0  # longer than its own graceful shutdown
 STOP_SECONDS = 40.0
 
@@ -278,5 +280,6 @@ class EmbeddedStack:
             await asyncio.gather(*(self._wait(child) for child in wave))
 
     async def _wait(self, child: Child) -> None:
-        await child.wait_ready(READY_SECONDS)
+        longest = GPU_WORKER_READY_SECONDS if child.spec.name == "worker-gpu" else READY_SECONDS
+        await child.wait_ready(longest)
         self._say(f"  {child.spec.name} is up")

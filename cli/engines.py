@@ -6,8 +6,10 @@ import io
 import itertools
 import json
 import os
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +39,10 @@ NO_PHOTO = "-"
 MOST_GARMENTS = 4
 
 SHEET_HEIGHT, GAP = 1024, 16
+
+CLEAR_LINE = "\r\x1b[K"
+LOG_SECONDS = 5.0
+"""Between lines about a drawing where they stay."""
 
 PersonPhoto = Annotated[Path, typer.Option(help="Photo of one person.", exists=True, dir_okay=False)]
 GarmentPhotos = Annotated[
@@ -201,7 +207,8 @@ def _drawn(
         loaded = time.monotonic()
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
-        result = studio.render(somebody, garments)
+        with _progress_line() as tell:
+            result = studio.render(somebody, garments, tell)
     except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         to_blame = error.garment if isinstance(error, EngineError) else None
         pictures = [f"{piece.picture}: " for piece, put_on in zip(outfit, garments, strict=False) if put_on is to_blame]
@@ -219,6 +226,26 @@ def _drawn(
         "hintsApplied": list(result.hints_applied),
         "hintsNotApplied": dict(result.hints_not_applied),
     }
+
+
+@contextmanager
+def _progress_line() -> Iterator[Callable[[str], None]]:
+    """Where a drawing says how far it is: one line of a terminal, which is empty afterwards, or a few of a log."""
+    in_place, said_at = sys.stderr.isatty(), time.monotonic()
+
+    def tell(words: str) -> None:
+        nonlocal said_at
+        if in_place:
+            typer.echo(f"{CLEAR_LINE}{words}", err=True, nl=False)
+        elif time.monotonic() - said_at >= LOG_SECONDS:
+            typer.echo(words, err=True)
+            said_at = time.monotonic()
+
+    try:
+        yield tell
+    finally:
+        if in_place:
+            typer.echo(CLEAR_LINE, err=True, nl=False)
 
 
 def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:

@@ -15,7 +15,9 @@ from cli.answers import fail, failing_on
 from runtime.embedded.record import UP_LOG, FolderInUseError, StackRecord
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
 
-START_SECONDS = 120.0  # longest time for everything to come up
+START_SECONDS = 1920.0
+"""Longest time for everything to come up; a part that fails ends it at once. Two minutes more than the slowest part
+has, see `cli.embedded.GPU_WORKER_READY_SECONDS`."""
 STOP_SECONDS = 120.0  # longer than the slowest part may take to drain
 HEALTHY = "healthy"
 

@@ -10,6 +10,7 @@ import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
 ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS, CHECKS = "accounts/", "products/", "backfills/", "imports/", "checks/"
+WORKERS = "workers/"  # what GPU workers tell of themselves
 PICTURES = "pictures/"  # below a backfill's prefix: what was uploaded for it, named by its content
 
 PROGRESS, OUTCOMES, FAILURES, USES = "progress.json", "outcomes.jsonl", "failed.jsonl", "uses.json"
@@ -58,6 +59,11 @@ def checks_prefix(account_id: str) -> str:
 def check_prefix(account_id: str, check_id: str) -> str:
     """Everything that goes when a check is over: what was sent, and what one step leaves for the next."""
     return f"{checks_prefix(account_id)}{check_id}/"
+
+
+def pace_key(host: str) -> str:
+    """How long drawing takes on the machine of a GPU worker."""
+    return f"{WORKERS}{host}.json"
 
 
 def account_prefix(account_id: str) -> str:

@@ -154,6 +154,19 @@ class Garment:
     back_picture: Picture | None = None
 
 
+class Drafts(Protocol):
+    """Keeps unfinished pictures of one job for the next attempt, on whatever machine; called from the device's thread.
+
+    Neither method fails: without a draft, the picture is drawn from its beginning.
+    """
+
+    def load(self, name: str) -> bytes | None:
+        """What was saved last under a name, if it is still there."""
+
+    def save(self, name: str, data: bytes) -> None:
+        """Keep this; it is written while the device goes on, or passed over for a newer one."""
+
+
 @dataclass(frozen=True)
 class RenderRequest:
     """Everything an engine needs for one picture.
@@ -163,12 +176,14 @@ class RenderRequest:
         person_map: What `PersonSegmenter.segment` said about that photo.
         garments: One to four, in the order they are put on: from the skin outwards.
         seed: The same seed and inputs give the same picture.
+        drafts: Where unfinished pictures are kept by engines whose steps are slow; None keeps none.
     """
 
     person: Picture
     person_map: PersonMap
     garments: Sequence[Garment]
     seed: int = 0
+    drafts: Drafts | None = None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import structlog
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import (
@@ -45,6 +47,7 @@ from workflows.check import LONGEST_CHECK, CheckWorkflow
 from workflows.contracts import (
     CheckInput,
     DeliverWebhookInput,
+    Drawing,
     EraseAccountInput,
     Findings,
     SendMailInput,
@@ -62,6 +65,7 @@ from workflows.queues import (
     INTERACTIVE_PRIORITY,
     STAGE_ATTRIBUTE,
 )
+from workflows.steps import RENDER
 from workflows.tryon import TryOnWorkflow, tryon_options
 
 PATIENCE_SECONDS = 5.0  # until a call that no request waits for is given up
@@ -107,10 +111,19 @@ WEBHOOK = Kind(DeliverWebhookWorkflow.run, timedelta(days=3))  # a day of attemp
 
 @dataclass(frozen=True)
 class Progress:
-    """The stage of a job's run, and by name how many steps are under way or wait for a worker."""
+    """Where a job's run is.
+
+    Attributes:
+        stage: Its own word for it.
+        pending: By name, how many steps are under way or wait for a worker.
+        drawing: How far the network is, while one draws.
+        end: Why the run, which is closed, can no longer finish a job that is still open; None while it is open.
+    """
 
     stage: str
     pending: Mapping[str, int]
+    drawing: Drawing | None = None
+    end: ErrorCode | None = None
 
 
 @dataclass(frozen=True)
@@ -228,13 +241,27 @@ class TemporalGateway:
             description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         except RunNotFoundError:
             return None
-        return None if description.status in _OPEN else _CLOSED.get(description.status, "generation_failed")
+        return _end_of(description.status)
 
     async def progress_of_job(self, job_id: str) -> Progress:
         """Where an open job's run is; no worker is needed. Raises `RunNotFoundError` while there is no run yet."""
         description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
-        pending = Counter(activity.activity_type.name for activity in description.raw_description.pending_activities)
-        return Progress(description.typed_search_attributes.get(STAGE_ATTRIBUTE, ""), pending)
+        steps = description.raw_description.pending_activities
+        pending = Counter(step.activity_type.name for step in steps)
+        stage = description.typed_search_attributes.get(STAGE_ATTRIBUTE, "")
+        render = next((step for step in steps if step.activity_type.name == RENDER.name and _is_under_way(step)), None)
+        return Progress(stage, pending, await self._drawing(render) if render else None, _end_of(description.status))
+
+    async def _drawing(self, render: PendingActivityInfo) -> Drawing | None:
+        """What the last heartbeat told besides its line for people; another release may have told anything."""
+        told = render.heartbeat_details.payloads
+        if len(told) != 2:
+            return None
+        try:
+            _, drawing = await self.client.data_converter.decode(told, [str, Drawing])
+        except (ValueError, RuntimeError):  # pydantic's errors are ValueErrors; RuntimeError is the converter's own
+            return None
+        return cast("Drawing", drawing)
 
     async def register_product(
         self,
@@ -420,3 +447,12 @@ class TemporalGateway:
     async def _cancel(self, run_id: str) -> None:
         with suppress(TemporalAwayError, RunNotFoundError):
             await self._start(self.client.get_workflow_handle(run_id).cancel())
+
+
+def _end_of(status: WorkflowExecutionStatus | None) -> ErrorCode | None:
+    return None if status in _OPEN else _CLOSED.get(status, "generation_failed")
+
+
+def _is_under_way(step: PendingActivityInfo) -> bool:
+    """Whether a worker has it; one that waits for another worker still has the last one's heartbeat."""
+    return step.state == PendingActivityState.PENDING_ACTIVITY_STATE_STARTED

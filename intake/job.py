@@ -35,6 +35,12 @@ from workflows.contracts import (
 )
 from workflows.queues import INTERACTIVE_PRIORITY
 
+DRAWINGS_IN_TIME = 4
+"""As many times the drawing of its picture a job may take: another job may hold the device first, a second try may be
+needed, and a worker may be lost on the way."""
+
+LONGEST_DEADLINE = timedelta(days=1)
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -156,6 +162,7 @@ def new_job(
     garments: Sequence[SentGarment],
     uploads: Mapping[str, ObjectRef],
     deadline: timedelta,
+    drawing_seconds: float = 0.0,
     priority: int = INTERACTIVE_PRIORITY,
     rehearsal: RehearsalScript | None = None,
     claim: Claim | None = None,
@@ -167,7 +174,8 @@ def new_job(
     """A job that can be accepted; see also `NewJob`.
 
     The garments are resolved, see `resolve_products`, and ``uploads`` are the stored pictures that were sent, by the
-    names of their fields. A rehearsal is only for a test key's job, which costs nothing.
+    names of their fields. A rehearsal is only for a test key's job, which costs nothing. `intake.pace.DrawingTimes`
+    knows how long drawing takes.
     """
     workflow_input = TryOnInput(
         job_id=str(job_id),
@@ -178,6 +186,7 @@ def new_job(
         seed=job_id.int % 2**31,
         engine=engine,
         deadline_seconds=round(deadline.total_seconds()),
+        drawing_seconds=drawing_seconds,
         priority=priority,
         rehearsal=rehearsal,
         run_version=2,
@@ -214,7 +223,12 @@ def workflow_input_of(job: Job) -> TryOnInput:
     return TryOnInput.model_validate(job.workflow_input).model_copy(update={"deadline_at": job.deadline_at})
 
 
-def request_deadline(garments: Sequence[SentGarment], settings: JobSettings) -> timedelta:
-    """How long a job of the API may take."""
+def request_deadline(garments: Sequence[SentGarment], settings: JobSettings, drawing_seconds: float) -> timedelta:
+    """How long a job of the API may take: as the settings say, or as long as a slow machine needs."""
     seconds = settings.single_deadline_seconds if len(garments) == 1 else settings.combo_deadline_seconds
-    return timedelta(seconds=seconds)
+    return lengthened(timedelta(seconds=seconds), drawing_seconds)
+
+
+def lengthened(deadline: timedelta, drawing_seconds: float) -> timedelta:
+    """A deadline, or a longer one where drawing takes so long that the job could not be done by then."""
+    return max(deadline, min(timedelta(seconds=DRAWINGS_IN_TIME * drawing_seconds), LONGEST_DEADLINE))

@@ -13,11 +13,12 @@ from temporalio.worker import Worker
 
 from activities.device import Device
 from activities.inference import InferenceActivities
-from engines.base import EngineUnavailable
+from engines.base import EngineInfo, EngineUnavailable
 from engines.models import ModelsMissing
 from gateway.queues import deployment_config, version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
+from intake.pace import keep_telling
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
 from runtime.process import Telemetry, run_worker, serve_workers, stop_event, unless_stopped
@@ -28,7 +29,10 @@ from workflows.steps import CANCELLATION_DELAY
 
 log = structlog.get_logger(__name__)
 
-GRACEFUL_SHUTDOWN = timedelta(seconds=60)  # longer than one render, so that a deploy does not interrupt it
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)
+"""Longer than one render that takes seconds, so that a deploy does not interrupt it. One that takes minutes goes on in
+the next worker."""
+
 FETCHED_MEANWHILE = 1  # jobs whose pictures are fetched and decoded while others are on the device
 
 
@@ -73,7 +77,7 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     await asyncio.to_thread(segmenter.setup)
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
-        log.info("engine ready", engine=engine.info.name, device=engine.info.device)
+        log.info("engine ready", engine=engine.info.name, **_on_this_machine(engine.info))
     arrival = TemporalGateway.connect_once_there(
         settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
     )
@@ -83,6 +87,8 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
     client = temporal.client
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
+    paces = [engine.info.pace for engine in engines.all if engine.info.pace]
+    telling = asyncio.create_task(keep_telling(store, paces))
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     inference = InferenceActivities(
         store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
@@ -92,11 +98,21 @@ async def run(settings: Settings, telemetry: Telemetry) -> bool:
         workers = build_workers(client, inference, engines.parallel, version)
         await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")
     finally:
+        telling.cancel()
         if not device.close():
             log.error("a render hangs in the device and cannot be waited for")
             tracing.close()
             os._exit(1)
     return not given_up.is_set()
+
+
+def _on_this_machine(info: EngineInfo) -> dict[str, object]:
+    """What an engine has measured, and what it does without, for the log."""
+    if info.pace is None:
+        return {"device": info.device}
+    told = {"device": info.pace.device, "precision": info.pace.precision}
+    economy = {"economy": info.economy} if info.economy else {}
+    return {**told, "step_seconds": round(info.pace.step_seconds, 3), **economy}
 
 
 def main() -> None:

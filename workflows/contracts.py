@@ -100,6 +100,8 @@ class TryOnInput(Contract):
         engine: Draws it, instead of the one that the GPU workers choose.
         deadline_seconds: How long it may take, from its acceptance.
         deadline_at: When that is over, as its row says; None in what was started before rows were asked.
+        drawing_seconds: How long the networks of the workers' machines draw such a picture, as these have measured; 0
+            where nobody has.
         priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
         run_version: How the run goes: 1 as in release 0.5. In 2 only the stage of the drawing and the last one are
@@ -116,6 +118,7 @@ class TryOnInput(Contract):
     engine: Identifier | None = None
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
     deadline_at: AwareDatetime | None = None
+    drawing_seconds: Annotated[float, Field(ge=0, le=86_400)] = 0.0
     priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
     run_version: Literal[1, 2] = 1
@@ -175,6 +178,20 @@ class RenderInput(Contract):
     garments: Annotated[list[FetchedGarment], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
     engine: Identifier | None = None
+
+
+class Drawing(Contract):
+    """How far a network is with a picture; in the heartbeats of the step that draws it.
+
+    Attributes:
+        step: Which step of the network is under way, from 1.
+        steps: How many there are, in all passes.
+        seconds_left: Until the last one is done, as far as can be told.
+    """
+
+    step: Annotated[int, Field(ge=1)]
+    steps: Annotated[int, Field(ge=1)]
+    seconds_left: Annotated[float, Field(ge=0)]
 
 
 class RehearseInput(Contract):

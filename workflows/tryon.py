@@ -56,6 +56,9 @@ GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 """The run ends itself at its deadline. If it cannot, Temporal ends it this much later."""
 
 
+LONG_DRAWING_SECONDS = 45.0
+"""`workflows.steps.INFERENCE` holds four of these: it may be drawn twice, behind another one."""
+
 LARGEST_HERE_BYTES = 16_000_000
 """Of a picture without loss, 5 megapixels uncompressed: it is watermarked in a fraction of a second. A larger one might
 not be within the time of a step beside its workflow, and would be worked on twice."""
@@ -93,8 +96,12 @@ def tryon_options(job: TryOnInput) -> TryOnOptions:
 
 
 def _gpu_budget(job: TryOnInput) -> timedelta | None:
-    """A job that nobody waits for may stand before the device until its deadline; its heartbeats tell that it lives."""
-    return None if is_urgent(job.priority) else timedelta(seconds=job.deadline_seconds)
+    """A job that nobody waits for, or one that takes long by itself, may be at the device until its deadline.
+
+    Its heartbeats tell that it lives.
+    """
+    is_quick = is_urgent(job.priority) and job.drawing_seconds < LONG_DRAWING_SECONDS
+    return None if is_quick else timedelta(seconds=job.deadline_seconds)
 
 
 @workflow.defn(name="TryOnWorkflow", failure_exception_types=[ValidationError])

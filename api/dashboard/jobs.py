@@ -27,11 +27,12 @@ from domain.jobs import job_history
 from domain.jobs.job_history import Booking, JobFilter, JobRecord
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.tables import Job
+from engines.pace import progress_words
 from gateway.calls import TemporalAwayError
 from gateway.temporal import Progress, TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows import steps
-from workflows.contracts import GarmentSource, RenderReport
+from workflows.contracts import Drawing, GarmentSource, RenderReport
 from workflows.queues import BULK_PRIORITY, tryon_workflow_id
 
 PAGE_JOBS = 50
@@ -393,15 +394,18 @@ class Stage:
     Attributes:
         name: One of `STAGES`.
         garment: Which garment is being fetched, from 1; None when none is.
+        drawing: How far the network is, while one draws.
     """
 
     name: str
     garment: int | None = None
+    drawing: Drawing | None = None
 
     @property
     def words(self) -> str:
         """For people."""
-        return STAGES[self.name]
+        words, drawing = STAGES[self.name], self.drawing
+        return f"{words}: {progress_words(drawing.step, drawing.steps, drawing.seconds_left)}" if drawing else words
 
 
 async def stage_of(temporal: TemporalGateway, job_id: str, garments: int) -> Stage:
@@ -418,4 +422,4 @@ def stage_in(progress: Progress, garments: int) -> Stage:
     if name is None:  # before the first step, between two, or in those that run beside the workflow
         return Stage({"": QUEUE, "accepted": QUEUE, "rendering": FINISHING}.get(progress.stage, DRAWING))
     fetching = progress.pending.get(steps.FETCH_GARMENT.name, 0)
-    return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None)
+    return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None, progress.drawing)

@@ -316,6 +316,7 @@ class JobAcceptor:
             uploads = await store_pictures(
                 self._parts.store, request.pictures, media_types, lambda number: input_key(str(job_id), str(number))
             )
+            drawing_seconds = 0.0 if outcome else await self._parts.drawing_times.seconds_for(len(garments))
             new = new_job(
                 job_id=job_id,
                 account_id=requester.account_id,
@@ -323,7 +324,8 @@ class JobAcceptor:
                 person=uploads[request.person.field],
                 garments=garments,
                 uploads=uploads,
-                deadline=request_deadline(garments, self._parts.settings.jobs),
+                deadline=request_deadline(garments, self._parts.settings.jobs, drawing_seconds),
+                drawing_seconds=drawing_seconds,
                 rehearsal=None if outcome is None else _script_of(outcome),
                 claim=claim,
                 publishable=requester.key_cap is not None,

@@ -20,19 +20,27 @@ from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
-from gateway.calls import TemporalAwayError
+from gateway.calls import RunNotFoundError, TemporalAwayError
+from gateway.temporal import Progress
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 
 log = structlog.get_logger(__name__)
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 2, 60
+"""Seconds between polls; with the longest a client still shows that the job moves."""
 
 _WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class JobState:
-    """What a poll tells: of a completed job its JPEG and its time, of a failed one a sentence and its code."""
+    """What a poll tells: of a completed job its JPEG and its time, of a failed one a sentence and its code.
+
+    Of one in progress, ``retry_after`` says how many seconds later another poll makes sense.
+    """
 
     status: str
+    retry_after: int = 0
     picture: bytes = b""
     generation_ms: int = 0
     error: str = ""
@@ -51,6 +59,15 @@ def wait_preferred(headers: Iterable[str], longest: int) -> int | None:
     return None
 
 
+def retry_after(seconds_left: float) -> int:
+    """Seconds after which another poll makes sense, by what is left of the job as far as anybody knows.
+
+    Where pictures take seconds, the shortest pause, which is the contract's. Where they take minutes, a quarter of what
+    is left: of the last five minutes that makes 17 polls, where 20 are allowed by default.
+    """
+    return min(max(SHORTEST_PAUSE, round(seconds_left / 4)), LONGEST_PAUSE)
+
+
 class AccountJobs:
     """One account's view of its jobs; of those alone that the key ``started_by`` has started, if one is named."""
 
@@ -66,14 +83,17 @@ class AccountJobs:
             TryOnError: ``job_not_found`` for one that is unknown, malformed, expired or another account's.
             ObjectStoreUnavailableError: The picture cannot be read just now.
         """
-        job = await self._find(job_id)
-        if job.status == jobs.PROCESSING and await self._release_if_dead(job):
-            job = await self._find(job_id)
+        job, run = await self._find(job_id), None
+        if job.status == jobs.PROCESSING:
+            run = await self._run_of(job)
+            if await self._release_if_dead(job, run.end if run else None):
+                job = await self._find(job_id)
         if job.status == jobs.PROCESSING and wait_seconds:
             await self._parts.endings.wait(job.id, wait_seconds)
             return await self.state(job_id)
         if job.status == jobs.PROCESSING:
-            return JobState(job.status)
+            expected: float = job.workflow_input.get("drawingSeconds", 0)
+            return JobState(job.status, retry_after(run.drawing.seconds_left if run and run.drawing else expected))
         if job.status == jobs.FAILED:
             code = known_code(job.error_code)  # a worker of an older release may have written any
             return JobState(job.status, error=sentence_of(code, job.error_advice), error_code=code)
@@ -143,15 +163,18 @@ class AccountJobs:
             raise TryOnError("job_not_found")
         return job
 
-    async def _release_if_dead(self, job: Job) -> bool:
-        """Whether the job may stand differently now: it is overdue, or its run was found closed."""
-        code: ErrorCode | None = None
+    async def _run_of(self, job: Job) -> Progress | None:
+        """Where the run of an open job is, if it was started and Temporal says so in time."""
+        if job.started_at is None:
+            return None
+        with contextlib.suppress(TemporalAwayError, RunNotFoundError):
+            return await self._parts.temporal.progress_of_job(str(job.id))
+        return None
+
+    async def _release_if_dead(self, job: Job, end: ErrorCode | None) -> bool:
+        """Whether the job may stand differently now: it is overdue, or its run was found closed, see `Progress.end`."""
         overdue = jobs.is_overdue(job.deadline_at, datetime.now(UTC))
-        if overdue:
-            code = "timed_out"
-        elif job.started_at is not None:
-            with contextlib.suppress(TemporalAwayError):
-                code = await self._parts.temporal.end_of_job(str(job.id))
+        code: ErrorCode | None = "timed_out" if overdue else end
         if code is None:
             return False
         keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)

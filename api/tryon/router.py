@@ -24,8 +24,6 @@ from imaging.decoder_pool import DecoderPool
 from runtime.settings import IN_COMBO, IN_SINGLE
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
-RETRY_AFTER_SECONDS = 2
-"""The contract's poll interval."""
 
 IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 
@@ -119,7 +117,7 @@ async def create_combo(request: Request, parts: Parts, decoders: Decoders, owner
 )
 @RoutePolicy(scope="tryons", publishable=True, rate="requests")
 async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) -> Response:  # the contract's spelling
-    """Poll every 2 to 3 seconds until the status is completed or failed.
+    """Poll every 2 to 3 seconds, or as `Retry-After` says, until the status is completed or failed.
 
     Or send `Prefer: wait=30` and be answered when the job ends, or after that many seconds, for the price of one
     request.
@@ -133,7 +131,7 @@ async def get_tryon(request: Request, parts: Parts, own: OwnJobs, jobId: JobId) 
     if state.status == jobs.FAILED:
         body["error"] = state.error
         return JSONResponse(body, headers={**headers, "X-Error-Code": state.error_code})
-    return JSONResponse(body, headers={"Retry-After": str(RETRY_AFTER_SECONDS), **headers})
+    return JSONResponse(body, headers={"Retry-After": str(state.retry_after), **headers})
 
 
 @router.delete(

@@ -10,9 +10,12 @@ import torch
 from diffusers import FlowMatchEulerDiscreteScheduler
 from torch import Tensor
 
+from engines.accelerator import wait_for
 from engines.base import OnStep, RenderStopped, ShouldStop
 from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.shape import COLOURS
+from engines.generative.drafts import Draft
+from engines.pace import Step
 
 TIME_SHIFT = 1.5
 """How far the steps crowd towards noise; exponential shift of the published sampler."""
@@ -70,14 +73,22 @@ class Sampler:
         self._guidance = guidance
 
     @torch.inference_mode()
-    def sample(self, conditions: Conditions, noise: Tensor, on_step: OnStep, should_stop: ShouldStop) -> Tensor:
+    def sample(
+        self,
+        conditions: Conditions,
+        noise: Tensor,
+        on_step: OnStep,
+        should_stop: ShouldStop,
+        draft: Draft | None = None,
+    ) -> Tensor:
         """Draw.
 
         Args:
             conditions: What the pictures are drawn from, ``n`` of each, on the network's device.
             noise: ``(n, 3, height, width)`` float32, on the same device.
-            on_step: Called with `STEP` before each step.
+            on_step: Called with the name `STEP` and its place, before each step.
             should_stop: Asked as often.
+            draft: Where the picture is taken up, and kept after each step.
 
         Returns:
             ``(n, 3, height, width)`` float32, -1 to 1 and a little beyond.
@@ -87,17 +98,24 @@ class Sampler:
         """
         scheduler = schedule(self._steps)
         doubled = conditions.with_null_branch()
-        picture = noise
-        for number, (time, timestep) in enumerate(zip(scheduler.sigmas, scheduler.timesteps, strict=False)):
+        done, picture = (draft and draft.taken_up()) or (0, noise)
+        picture = picture.to(noise.device)
+        scheduler.set_begin_index(done)
+        for number in range(done, self._steps):
             if should_stop():
                 raise RenderStopped
-            on_step(STEP)
+            on_step(Step(STEP, number + 1, self._steps))
+            time, timestep = scheduler.sigmas[number], scheduler.timesteps[number]
             now = time.to(noise.device).expand(len(noise))
             if number < self._steps - UNGUIDED_STEPS:
                 velocity = self._guided(picture, now, doubled)
             else:
                 velocity = self._network(picture, now, conditions).float()
             picture = scheduler.step(velocity, timestep, picture).prev_sample
+            if noise.device.type == "mps":  # it would be given all steps at once, and could not be stopped
+                wait_for(noise.device)
+            if draft is not None:
+                draft.keep(number + 1, picture)
         return picture
 
     def _guided(self, picture: Tensor, now: Tensor, doubled: Conditions) -> Tensor:

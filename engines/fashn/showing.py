@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engines.base import Category, OnStep, Picture, ShouldStop
+from engines.base import Category, Drafts, OnStep, Picture, ShouldStop
 from engines.fashn.network import Conditions
 from engines.fashn.poses.drawing import draw_pose, no_pose
 from engines.fashn.poses.finder import PoseFinder
@@ -25,11 +25,13 @@ class Shown:
         conditions: A batch of one on the CPU.
         place: Where the person's picture lies in the frame.
         seed: Of the noise.
+        drafts: Keeps the picture while it is drawn, see `engines.base.RenderRequest`.
     """
 
     conditions: Conditions
     place: Frame
     seed: int
+    drafts: Drafts | None = None
 
 
 def shown(

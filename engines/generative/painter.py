@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engines.base import EngineInfo, Garment, Mask, OnStep, PersonMap, Picture, ShouldStop
+from engines.base import Drafts, EngineInfo, Garment, Mask, OnStep, PersonMap, Picture, ShouldStop
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,14 @@ class PaintRequest:
         person_map: What is where in it.
         references: At most `Painter.garments_per_pass`, from the skin outwards.
         seed: The same seed and inputs give the same picture.
+        drafts: See `engines.base.RenderRequest`.
     """
 
     person: Picture
     person_map: PersonMap
     references: Sequence[Reference]
     seed: int
+    drafts: Drafts | None = None
 
 
 class Painter(Protocol):

@@ -26,14 +26,9 @@ MODEL = "black-forest-labs/FLUX.2-klein-4B"
 REVISION = "e7b7dc27f91deacad38e78976d1f2b499d76a294"
 """The commit of its repository that this engine was written for."""
 
-MEMORY_MB = 17 * 1024
-"""Reckoned, not measured.
-
-Two bytes for each weight in bfloat16: 7.8 GB for the transformer (3.88 billion), 8.0 GB for the text encoder (4.0
-billion) and 0.2 GB for the VAE (84 million) are 16.0 GB or 14.9 GiB; 2 GiB are for the picture that is drawn. By
-default the text encoder is lent the GPU for each new prompt and lies beside the others while it works. Where it
-computes elsewhere, 10 GiB should do: 7.4 for the others, 2 for the picture.
-"""
+MEMORY_MB = 5 * 1024
+"""The least that will do; reckoned, see `engines.klein.memory`. It is slower than where more fits: 11.4 GB take the
+text encoder to the CPU alone, 16.5 GB nothing."""
 
 KLEIN = EngineInfo(
     name="klein",
@@ -77,8 +72,13 @@ class KleinOptions(EngineOptions):
     """Name of one of diffusers' attention backends, such as ``_native_cudnn`` or ``flash``; None is PyTorch's own."""
 
     text_encoder_device: str | None = Field(default=None, pattern=DEVICE)
-    """Where the text encoder (8 GB) lies and computes. None: in main memory, and it is lent the GPU for each new
-    prompt, which then needs the room for both."""
+    """Where the text encoder (8 GB) lies and computes. None: it lies in main memory, and `TRYON_KLEIN_OFFLOAD` says
+    where it computes."""
+
+    offload: Literal["auto", "nothing", "text_encoder", "blocks"] = "auto"
+    """What stays off the GPU. ``nothing``: the text encoder is lent the GPU for each new prompt, which takes 17 GB;
+    ``text_encoder`` (12 GB): it computes on the CPU; ``blocks`` (6 GB): and the network's blocks are copied to the GPU
+    at every step. ``auto``: the first of these that the GPU's free memory has room for."""
 
     embeddings_dir: Folder | None = None
     """Folder in which embeddings of prompts are kept across starts, 8 MB each, for one set of weights; None keeps them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import torch
 from diffusers.models.autoencoders.autoencoder_kl_flux2 import AutoencoderKLFlux2
@@ -17,6 +17,7 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3ForCausalLM
 
 from engines.base import EngineUnavailable
 from engines.errors import first_line
+from engines.klein.memory import Offload, lend_blocks
 from engines.klein.networks import Networks
 from engines.klein.repository import model_folder, read_index, read_json
 from engines.klein.text_encoding import DEEPEST_LAYER, LAYERS_READ, QwenEncoder
@@ -30,9 +31,17 @@ TOKEN_VALUES = 4
 
 Loaded = TypeVar("Loaded")
 
+ChooseOffload: TypeAlias = Callable[[Flux2Transformer2DModel, AutoencoderKLFlux2, Qwen3ForCausalLM], Offload]
+
 
 def load_networks(
-    model: str, revision: str, *, device: torch.device, dtype: torch.dtype, text_encoder_device: torch.device | None
+    model: str,
+    revision: str,
+    *,
+    device: torch.device,
+    dtype: torch.dtype,
+    text_encoder_device: torch.device | None,
+    offload: ChooseOffload = lambda *_networks: Offload.NOTHING,
 ) -> Networks:
     """Check everything, then load it.
 
@@ -41,8 +50,9 @@ def load_networks(
         revision: Commit of the hub's repository.
         device: For VAE and transformer.
         dtype: Of all weights.
-        text_encoder_device: Where the text encoder lies and computes; None lets it lie on the CPU and compute on
-            ``device``, where it is copied for each new prompt.
+        text_encoder_device: Where the text encoder lies and computes; None lets it lie on the CPU, and leaves to
+            ``offload`` whether it computes there or on ``device``, where it is copied for each new prompt.
+        offload: Chooses what stays in main memory, by the networks as they are loaded.
 
     Raises:
         EngineUnavailable: Something is missing or wrong; the sentence names the file and the key.
@@ -57,14 +67,20 @@ def load_networks(
     )
     if not tokenizer.chat_template:
         raise EngineUnavailable(f"The tokenizer in {folder / 'tokenizer'} has no chat template.")
+    way = offload(transformer, vae, encoder)
     rest = text_encoder_device or torch.device("cpu")
     torch.nn.Module.to(encoder, rest)
-    words = QwenEncoder(encoder, tokenizer, device=text_encoder_device or device, rest=rest)
+    computing = text_encoder_device or (device if way is Offload.NOTHING else rest)
+    words = QwenEncoder(encoder, tokenizer, device=computing, rest=rest)
     scheduler = _from_files(
         folder / "scheduler", lambda path: FlowMatchEulerDiscreteScheduler.from_pretrained(path, local_files_only=True)
     )
     distilled = bool(read_index(folder).get("is_distilled", False))
-    return Networks(scheduler, vae.to(device), transformer.to(device), words, distilled)
+    if way is Offload.BLOCKS:
+        lend_blocks(transformer, device)
+    else:
+        transformer.to(device)
+    return Networks(scheduler, vae.to(device), transformer, words, distilled, way)
 
 
 def check_weights(folder: Path) -> None:

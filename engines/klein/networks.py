@@ -9,6 +9,7 @@ from diffusers.models.autoencoders.autoencoder_kl_flux2 import AutoencoderKLFlux
 from diffusers.models.transformers.transformer_flux2 import Flux2Transformer2DModel
 from diffusers.schedulers.scheduling_flow_match_euler_discrete import FlowMatchEulerDiscreteScheduler
 
+from engines.klein.memory import Offload
 from engines.klein.text_encoding import WordEncoder
 
 
@@ -22,6 +23,7 @@ class Networks:
         transformer: Draws.
         words: Turns a prompt into its embedding.
         is_distilled: Whether the transformer was taught to draw without guidance in a few steps.
+        offload: What lies in main memory.
     """
 
     scheduler: FlowMatchEulerDiscreteScheduler
@@ -29,6 +31,7 @@ class Networks:
     transformer: Flux2Transformer2DModel
     words: WordEncoder
     is_distilled: bool
+    offload: Offload = Offload.NOTHING
 
     @property
     def device(self) -> torch.device:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from diffusers.models.transformers.transformer_flux2 import Flux2Transformer2DModel
 
-from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
+from engines.accelerator import (
+    DTYPES,
+    chosen_dtype,
+    device_failure,
+    found_device,
+    free_cached_memory,
+    memory_readings,
+    name_of,
+    named_device,
+    wait_for,
+)
 from engines.base import (
     DeviceOutOfMemory,
     EngineError,
@@ -22,26 +36,29 @@ from engines.base import (
     ShouldStop,
 )
 from engines.errors import first_line
+from engines.generative.drafts import WORTH_KEEPING_SECONDS, Draft
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
 from engines.klein.about import ENGINE, KLEIN, MAX_GARMENTS, MODEL, REVISION, KleinOptions
 from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
 from engines.klein.loading import load_networks
+from engines.klein.memory import COSTS, Footprint, Offload, fitting
 from engines.klein.networks import Networks
-from engines.klein.pipeline import pipeline_for
+from engines.klein.pipeline import LatentReferencePipeline, pipeline_for, sigmas_after
 from engines.klein.prompt import prompt_for, refusal
 from engines.klein.references import prepared_garment, prepared_person
 from engines.klein.speed import Fp8, Speed, apply_speed
 from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
-from engines.registration import Workplace
+from engines.pace import Pace, Step
+from engines.registration import AUTO, Workplace
 from engines.weights.origin import info_of
 
 MIB = 1 << 20
 
-DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
-"""Kinds of numbers by the names that settings use; the weights were published in bfloat16."""
+STEP, DECODING = "denoise", "decode"
+"""Stages: the first is told at every step of the network."""
 
 
 class KleinPainter:
@@ -50,7 +67,7 @@ class KleinPainter:
     Args:
         model: A folder in diffusers' layout, or a hub id that is in the hub's local cache.
         revision: The commit of the hub's repository.
-        device: ``cuda``, ``cuda:1`` or ``cpu``, which takes minutes for a picture at full size.
+        device: ``cuda``, ``cuda:1``, ``mps`` or ``cpu``, which takes more than an hour for a picture at full size.
         dtype: ``bfloat16``, ``float16`` or ``float32``.
         steps: Of the network; the distilled weights want 4.
         guidance: Above 1 the network runs twice per step; without effect on distilled weights.
@@ -64,8 +81,10 @@ class KleinPainter:
         compile: See `engines.klein.speed.Speed`, like the next two.
         attention_backend: See there.
         fp8: See there.
-        text_encoder_device: Where the text encoder lies and computes. None: it lies on the CPU and is copied to
-            ``device`` for each new prompt, so the device needs room for it, but only then.
+        text_encoder_device: Where the text encoder lies and computes. None: it lies on the CPU, and computes where
+            ``offload`` says.
+        offload: What stays in main memory, see `engines.klein.memory.Offload`; ``auto`` for the fastest way that fits
+            into the free memory of a CUDA GPU.
         networks: Ones that are loaded already; nothing is read from disk then.
     """
 
@@ -87,6 +106,7 @@ class KleinPainter:
         attention_backend: str | None = None,
         fp8: str = Fp8.OFF,
         text_encoder_device: str | None = None,
+        offload: str = AUTO,
         networks: Networks | None = None,
     ) -> None:
         self._model, self._revision, self._device_name = model, revision, device
@@ -96,8 +116,10 @@ class KleinPainter:
         self._person_megapixels, self._garment_megapixels = person_megapixels, garment_megapixels
         self._speed = Speed(compile, attention_backend, Fp8(fp8))
         self._text_encoder_device = text_encoder_device
+        self._offload = offload
         self._networks = networks
-        self.latents = LatentCache(latent_cache_mb * MIB)
+        self._latent_cache_bytes = latent_cache_mb * MIB
+        self.latents = LatentCache(self._latent_cache_bytes)
         self.embeddings = EmbeddingCache(
             embedding_cache_entries,
             revision=self._info.revision,
@@ -128,12 +150,17 @@ class KleinPainter:
         text_device = None if self._text_encoder_device is None else found_device(self._text_encoder_device, KLEIN.name)
         try:
             networks = self._networks or load_networks(
-                self._model, self._revision, device=device, dtype=self._dtype, text_encoder_device=text_device
+                self._model,
+                self._revision,
+                device=device,
+                dtype=self._dtype,
+                text_encoder_device=text_device,
+                offload=partial(self._way_to_fit, device),
             )
             apply_speed(networks.transformer, networks.vae, self._speed, self._dtype)
             self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
-            warm_up = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
-            self._painted(networks, warm_up, lambda _stage: None, lambda: False)
+            warm_up, share = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
+            step_s = self._step_seconds(networks, warm_up) * share
         except (RuntimeError, ValueError, ImportError, EngineError) as error:
             if isinstance(device_failure(error, self._device_name), DeviceOutOfMemory):
                 raise EngineUnavailable(
@@ -142,6 +169,8 @@ class KleinPainter:
                 ) from None
             raise EngineUnavailable(f"The engine klein cannot draw on {device}: {first_line(error)}") from error
         self._networks, self._ready = networks, True
+        pace = Pace(str(device), name_of(self._dtype), step_s, self._steps, MAX_GARMENTS)
+        self._info = replace(self._info, pace=pace, economy=COSTS[networks.offload])
         self.free_memory()
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
@@ -193,6 +222,44 @@ class KleinPainter:
             **memory_readings(None if self._networks is None else self._networks.device),
         }
 
+    def _way_to_fit(
+        self,
+        device: torch.device,
+        transformer: Flux2Transformer2DModel,
+        vae: torch.nn.Module,
+        text_encoder: torch.nn.Module,
+    ) -> Offload:
+        """What stays in main memory: as the settings say, or as the GPU's free memory asks for."""
+        fp8 = self._speed.fp8 is Fp8.STORAGE
+        lendable = not self._speed.compile and not fp8
+        if self._offload == Offload.BLOCKS and not lendable:
+            raise EngineUnavailable("The setting offload=blocks excludes compile and fp8=storage; switch them off.")
+        if self._offload != AUTO:
+            return Offload(self._offload)
+        if device.type != "cuda" or (self._text_encoder_device or "cpu") != "cpu":
+            return Offload.NOTHING
+        footprint = Footprint.of(
+            transformer,
+            vae,
+            text_encoder,
+            megapixels=self._person_megapixels,
+            cache_bytes=self._latent_cache_bytes,
+            fp8=fp8,
+        )
+        return fitting(footprint, torch.cuda.mem_get_info(device)[0], blocks=lendable)
+
+    def _step_seconds(self, networks: Networks, request: PaintRequest) -> float:
+        """Draw, and tell how long the quickest of the steps took: the first one may have compiled something."""
+        moments: list[float] = []
+
+        def on_step(stage: str) -> None:
+            if stage in (STEP, DECODING):
+                wait_for(networks.device)
+                moments.append(time.perf_counter())
+
+        self._painted(networks, request, on_step, lambda: False)
+        return min(after - before for before, after in itertools.pairwise(moments))
+
     def _painted(self, networks: Networks, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
         watch = partial(_watch, on_step, should_stop)
         watch("prepare")
@@ -214,9 +281,24 @@ class KleinPainter:
         for picture in shown:
             watch("encode pictures")
             references.append(self.latents.get(picture, encoder.encode_reference))
+        draft = self._draft(request, [person, *shown])
+        before, latents = (draft and draft.taken_up()) or (0, None)
         with self._drawing.taken("wait for the device", on_step, should_stop) as on_turn:
             watch = partial(_watch, on_turn, should_stop)
-            watch("denoise")
+
+            def on_step_end(
+                pipeline: LatentReferencePipeline, ended: int, _time: object, state: dict[str, torch.Tensor]
+            ) -> dict[str, torch.Tensor]:
+                if networks.device.type == "mps":  # it would be given all steps at once, and could not be stopped
+                    wait_for(networks.device)
+                done = before + ended + 1  # the pipeline counts its own, from 0
+                if done == self._steps:
+                    return watch(DECODING)
+                if draft is not None:
+                    draft.keep(done, pipeline.unpacked(state["latents"], frame.canvas_height, frame.canvas_width))
+                return watch(Step(STEP, done + 1, self._steps))
+
+            watch(Step(STEP, before + 1, self._steps))
             drawn = pipeline_for(networks, references)(
                 image=[],
                 height=frame.canvas_height,
@@ -227,13 +309,25 @@ class KleinPainter:
                 generator=torch.Generator("cpu").manual_seed(request.seed),
                 prompt_embeds=embedding.to(networks.device),
                 negative_prompt_embeds=None if negative is None else negative.to(networks.device),
-                callback_on_step_end=lambda *_: watch("denoise"),
-                callback_on_step_end_tensor_inputs=[],
+                callback_on_step_end=on_step_end,
+                callback_on_step_end_tensor_inputs=["latents"],
+                latents=latents,
+                sigmas=sigmas_after(before, self._steps),
                 output_type="np",  # as numbers, because pixels do not show whether a number was NaN
             ).images[0]
         if not np.isfinite(drawn).all():
             raise EngineError("result_not_usable", "The network made numbers that are no colours.")
         return frame.cut_out((255 * drawn).round().astype(np.uint8))
+
+    def _draft(self, request: PaintRequest, pictures: Sequence[Picture]) -> Draft | None:
+        """Where a picture is kept from step to step, if a step is worth it."""
+        pace = self._info.pace
+        if request.drafts is None or pace is None or pace.step_seconds < WORTH_KEEPING_SECONDS:
+            return None
+        shown = [part for picture in pictures for part in (repr(picture.shape), picture.tobytes())]
+        how = (prompt_for(request.references), request.seed, self._steps, self._guidance)
+        where = (pace.precision, pace.device.partition(":")[0], self._info.source, self._info.revision)
+        return Draft(request.drafts, [*shown, *how, *where])
 
     def _embedding(self, networks: Networks, on_step: OnStep, should_stop: ShouldStop, prompt: str) -> torch.Tensor:
         """From the cache, or from the text encoder, which takes its turn at the device where it needs the same one."""
@@ -259,11 +353,12 @@ def _watch(on_step: OnStep, should_stop: ShouldStop, stage: str) -> dict[str, to
 
 def build(options: KleinOptions, workplace: Workplace) -> GenerativeEngine:
     """The engine with the settings of a worker, not yet loaded."""
+    device = named_device(workplace.device)
     painter = KleinPainter(
         str(workplace.weights),
         revision=options.revision or REVISION,
-        device=workplace.device,
-        dtype="float32" if workplace.device == "cpu" else "bfloat16",
+        device=device,
+        dtype=name_of(chosen_dtype(workplace.precision, device)),
         steps=options.steps,
         person_megapixels=options.person_megapixels,
         garment_megapixels=options.garment_megapixels,
@@ -272,5 +367,6 @@ def build(options: KleinOptions, workplace: Workplace) -> GenerativeEngine:
         attention_backend=options.attention_backend,
         fp8=options.fp8,
         text_encoder_device=options.text_encoder_device,
+        offload=options.offload,
     )
     return GenerativeEngine(painter, workplace.segmenter)

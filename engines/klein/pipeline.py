@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from diffusers.pipelines.flux2.pipeline_flux2_klein import Flux2KleinPipeline
 from diffusers.schedulers.scheduling_flow_match_euler_discrete import FlowMatchEulerDiscreteScheduler
@@ -36,6 +37,20 @@ class LatentReferencePipeline(Flux2KleinPipeline):
             # The generator is not used: the mean is taken and nothing is sampled.
             latents: torch.Tensor = super()._encode_vae_image(pixels.to(self.vae.device, self.vae.dtype), None)  # type: ignore[arg-type]
         return latents
+
+    def unpacked(self, latents: torch.Tensor, height: int, width: int) -> torch.Tensor:
+        """Latents as the stock pipeline hands them to its callback, in the form in which it takes them up again.
+
+        Args:
+            latents: ``(1, tokens, channels)``.
+            height: Of the picture in pixels, a multiple of 16, which is a token's side.
+            width: The same.
+
+        Returns:
+            ``(1, channels, height / 16, width / 16)``.
+        """
+        side = 2 * self.vae_scale_factor
+        return latents.transpose(1, 2).reshape(1, -1, height // side, width // side)
 
     def prepare_image_latents(
         self,
@@ -71,3 +86,8 @@ def pipeline_for(networks: Networks, reference_latents: Sequence[torch.Tensor] =
     pipeline.set_progress_bar_config(disable=True)  # type: ignore[no-untyped-call]
     pipeline.reference_latents = reference_latents
     return pipeline
+
+
+def sigmas_after(done: int, steps: int) -> list[float] | None:
+    """The noise levels of the steps that are left, before the pipeline shifts them; None has it choose them all."""
+    return None if done == 0 else [float(level) for level in np.linspace(1.0, 1 / steps, steps)[done:]]

@@ -140,6 +140,14 @@ async def test_an_items_engine_is_its_jobs(scene: Scene) -> None:
     assert [job.engine for job in accepted if job] == ["klein", None]
 
 
+async def test_on_a_slow_machine_an_item_may_take_longer_than_its_backfill_says(scene: Scene) -> None:
+    await scene.store.put("workers/one.json", b'{"by_garments": [1000, 2000, 3000, 4000]}', "application/json")
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    assert accepted.job is not None
+    assert (accepted.job.deadline_seconds, accepted.job.drawing_seconds) == (4000, 1000)
+
+
 async def test_a_step_that_is_repeated_accepts_the_item_once(scene: Scene) -> None:
     await scene.lay_out(item())
     first, again = await scene.accept(), await scene.accept()

@@ -11,6 +11,8 @@ from temporalio.testing import ActivityEnvironment
 import activities.device
 from activities.device import Device
 from engines.base import OnStep, RenderStopped, ShouldStop
+from engines.pace import Step
+from workflows.contracts import Drawing
 
 
 @pytest.fixture
@@ -99,6 +101,47 @@ async def test_work_that_hangs_is_reported_though_its_activity_was_cancelled(mon
     assert not stalled.is_set()
     await asyncio.wait_for(stalled.wait(), 5)
     freed.set()
+    assert device.close()
+
+
+async def test_heartbeats_tell_the_step_and_what_is_left(monkeypatch: pytest.MonkeyPatch, device: Device) -> None:
+    monkeypatch.setattr(activities.device, "INTERVAL_SECONDS", 0.01)
+    heard: list[tuple[object, ...]] = []
+    environment, beaten = ActivityEnvironment(), threading.Event()
+
+    def on_heartbeat(*details: object) -> None:
+        heard.append(details)
+        if len(details) == 2:
+            beaten.set()
+
+    environment.on_heartbeat = on_heartbeat
+
+    def work(on_step: OnStep, _should_stop: ShouldStop) -> None:
+        on_step("references")
+        on_step(Step("denoise", 7, 20))
+        on_step("wait")
+        assert beaten.wait(5)
+
+    await environment.run(device.run, work, step_seconds=24.0)
+    line, drawing = heard[-1]
+    assert line == "denoise: step 7 of 20, about 6 minutes left"
+    assert isinstance(drawing, Drawing)
+    assert (drawing.step, drawing.steps) == (7, 20)
+    assert 330 < drawing.seconds_left <= 336
+
+
+async def test_a_stage_may_take_as_long_as_steps_do_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activities.device, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(activities.device, "STALL_SECONDS", 0.1)
+    stalls: list[bool] = []
+    device = Device(on_stall=lambda: stalls.append(True))
+
+    def work(on_step: OnStep, _should_stop: ShouldStop) -> None:
+        on_step(Step("denoise", 1, 4))
+        time.sleep(0.3)
+
+    await ActivityEnvironment().run(device.run, work, step_seconds=0.1)
+    assert not stalls
     assert device.close()
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from temporalio.client import Client
@@ -43,6 +45,23 @@ async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, idle_tem
     description = await run.describe()
     assert description.workflow_type == "TryOnWorkflow"
     assert "upper_body" in (await description.static_summary() or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "slow", "deadline"), [(single(), 2400, 9600), (combo(), 4800, 19_200), (single(), 1.5, 300)]
+)
+async def test_a_deadline_follows_the_time_that_drawing_takes_on_the_workers_machines(
+    api: Api, body: dict[str, Any], slow: float, deadline: int
+) -> None:
+    told = f'{{"by_garments": [{slow}, {slow}, {slow}, {slow}]}}'
+    await api.store.put("workers/one.json", told.encode(), "application/json")
+    job_id = (await api.post(body, "/api/v1/tryon/combo" if "garments" in body else "/api/v1/tryon")).json()["jobId"]
+    with api.parts.database.reading() as session:
+        job = jobs.get_job(session, job_id=uuid.UUID(job_id))
+    assert job.deadline_at - job.created_at == timedelta(seconds=deadline)
+    begun = await job_input(api, job_id)
+    assert (begun.deadline_seconds, begun.drawing_seconds) == (deadline, slow)
+    assert (await api.poll(job_id)).headers["Retry-After"] == ("60" if slow > 2 else "2")
 
 
 async def test_every_garment_field_reaches_the_workflow(api: Api) -> None:

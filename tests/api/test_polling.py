@@ -4,18 +4,21 @@ import asyncio
 import base64
 import uuid
 from datetime import UTC, datetime, timedelta
+from unittest.mock import AsyncMock
 
 import pytest
 from temporalio.client import Client
 
+from api.tryon.polling import retry_after
 from domain.errors import CATALOGUE, ErrorCode
 from domain.jobs import jobs
-from gateway.temporal import TemporalGateway
+from gateway.temporal import Progress, TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, single
 from tests.factories import create_caller
 from tests.ledger_entries import entries_of_job
+from workflows.contracts import Drawing
 from workflows.queues import tryon_workflow_id
 
 NOT_FOUND = {"error": "Job not found or expired."}
@@ -52,6 +55,29 @@ async def test_a_job_that_is_overdue_is_over_whoever_is_away(
         answer = await api.poll(job_id)
         assert answer.json() == {"status": "failed", "error": CATALOGUE["timed_out"].sentence}
         assert await api.store.list_keys("") == []
+
+
+@pytest.mark.parametrize(
+    ("left", "pause"), [(0, 2), (1.2, 2), (10, 2), (36, 9), (200, 50), (2400, 60)], ids="{:g}".format
+)
+def test_the_pause_between_polls_is_a_quarter_of_what_is_left(left: float, pause: int) -> None:
+    assert retry_after(left) == pause
+
+
+def test_whoever_polls_as_told_keeps_the_rate() -> None:
+    left, polls = 300.0, 0
+    while left > 0:
+        left, polls = left - retry_after(left), polls + 1
+    assert polls <= Settings().rate_limit.requests
+
+
+async def test_the_drawing_says_when_to_poll_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = await accepted(api)
+    far = Progress("rendering", {"render": 1}, Drawing(step=7, steps=20, seconds_left=100))
+    monkeypatch.setattr(api.parts.temporal, "progress_of_job", AsyncMock(return_value=far))
+    answer = await api.poll(job_id)
+    assert answer.json() == {"status": "processing"}
+    assert answer.headers["Retry-After"] == "25"
 
 
 async def test_a_code_that_an_older_release_wrote_is_one_of_the_catalogue_to_the_caller(api: Api) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from typer.testing import CliRunner
 
+import cli.engines
 from api.dashboard.samples import PORTRAIT, pixels_of
+from cli.engines import CLEAR_LINE, _progress_line
 from cli.main import app
 from engines.models import models_present
 
@@ -42,6 +45,35 @@ def rendered(folder: Path, *more: str, person: str = "person.png") -> tuple[int,
     files = ["--person", str(folder / person), "--garment", str(folder / "sweater.jpg"), "--category", "upper_body"]
     result = CliRunner().invoke(app, ["render", *files, "--out", str(folder / "out" / "result.png"), *more])
     return result.exit_code, result.output
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_one_line_about_a_drawing_and_none_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = FakeTerminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with _progress_line() as tell:
+        tell("step 1 of 2, about 6 minutes left")
+        tell("step 2 of 2, about 3 minutes left")
+    assert terminal.getvalue().split(CLEAR_LINE) == [
+        "",
+        "step 1 of 2, about 6 minutes left",
+        "step 2 of 2, about 3 minutes left",
+        "",
+    ]
+
+
+def test_a_log_has_a_few_lines_about_a_drawing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with _progress_line() as tell:
+        tell("step 1 of 2")
+        monkeypatch.setattr(cli.engines, "LOG_SECONDS", 0.0)
+        tell("step 2 of 2")
+    assert capsys.readouterr() == ("", "step 2 of 2\n")
 
 
 def opened(path: Path) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ that failed and that nobody pays for.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import json
@@ -18,10 +19,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from torch import Tensor
 
+import engines.fashn.painter
 from api.dashboard.samples import PORTRAIT, pixels_of
 from domain.jobs import jobs
 from engines.fashn.about import FASHN
+from engines.fashn.network import Conditions, FashnNetwork
 from engines.klein.about import KLEIN
 from engines.models import models_present
 from engines.weights.fetch import MANIFEST
@@ -129,3 +133,25 @@ async def test_noise_is_no_picture_and_costs_nothing(started: Started, engine: s
     assert body["status"] == "failed"
     assert body["error"].startswith("No good picture came out.")
     assert entries == ["reserve", "release"]
+
+
+async def test_a_drawing_that_is_lost_on_its_way_goes_on_and_leaves_nothing_behind(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines.fashn.painter, "WORTH_KEEPING_SECONDS", 0.0)
+    async with started("fashn", WIDE_OPEN) as service:
+        steps, forward = list[float](), FashnNetwork.forward
+
+        def lost_once(network: FashnNetwork, noisy: Tensor, time: Tensor, conditions: Conditions) -> Tensor:
+            steps.append(float(time[0]))
+            if len(steps) == 3:
+                raise RuntimeError("lost")
+            return forward(network, noisy, time, conditions)
+
+        monkeypatch.setattr(FashnNetwork, "forward", lost_once)
+        job_id = await service.post(order())
+        assert (await service.finished(job_id))["status"] == "completed"
+        assert len(steps) == 4, "the third of three steps is drawn twice, and the others once"
+        assert steps[2] == steps[3]
+        while await service.objects(job_id) != [f"results/{job_id}.jpg"]:
+            await asyncio.sleep(0.05)

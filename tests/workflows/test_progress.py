@@ -4,12 +4,15 @@ import asyncio
 import uuid
 
 import pytest
+from temporalio import activity
 from temporalio.client import Client
 
 from gateway.calls import RunNotFoundError
 from gateway.temporal import Progress, TemporalGateway
 from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, tryon_input
+from workflows.contracts import Drawing
+from workflows.queues import tryon_workflow_id
 
 
 async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, running: RunningSteps) -> None:
@@ -34,7 +37,59 @@ async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, run
         assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress("rendering", {"render": 1})
         gates["render"].set()
         await handle.result()
-    assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress("completed", {})
+    assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress(
+        "completed", {}, end="generation_failed"
+    )
+
+
+class DrawingSteps(FakeSteps):
+    """Tells how far the network is."""
+
+    told: tuple[object, ...] = ()
+
+    async def _beat(self) -> None:  # type: ignore[override]
+        while True:
+            activity.heartbeat(*self.told)
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("told", "drawing"),
+    [
+        (("denoise: step 7 of 20", Drawing(step=7, steps=20, seconds_left=360)), True),
+        (("denoise",), False),
+        (("a release to come", {"tells": "more"}), False),
+    ],
+)
+async def test_a_run_tells_how_far_the_drawing_is(
+    temporal: Client, running: RunningSteps, told: tuple[object, ...], *, drawing: bool
+) -> None:
+    entered, gate = asyncio.Event(), asyncio.Event()
+
+    async def wait_at_the_gate(name: str) -> None:
+        if name == "render":
+            entered.set()
+            await gate.wait()
+
+    job, steps = tryon_input(uuid.uuid4().hex), DrawingSteps(wait_at_the_gate)
+    steps.told = told
+    async with running(steps) as runs, asyncio.timeout(60):
+        handle = await runs.start(job)
+        await entered.wait()
+        await until_heard(temporal, job.job_id)
+        progress = await TemporalGateway(temporal).progress_of_job(job.job_id)
+        assert progress.drawing == (Drawing(step=7, steps=20, seconds_left=360) if drawing else None)
+        gate.set()
+        await handle.result()
+
+
+async def until_heard(temporal: Client, job_id: str) -> None:
+    """Wait until Temporal has had a heartbeat with details of the drawing."""
+    run = temporal.get_workflow_handle(tryon_workflow_id(job_id))
+    while not any(
+        step.heartbeat_details.payloads for step in (await run.describe()).raw_description.pending_activities
+    ):
+        await asyncio.sleep(0.02)
 
 
 async def test_a_run_that_waits_for_a_worker_has_been_accepted(idle_temporal: Client) -> None:

@@ -243,6 +243,19 @@ def scheduled(events: list[HistoryEvent]) -> list[str]:
     return [name for name in found if name]
 
 
+@pytest.mark.parametrize(("drawing_seconds", "attempt_seconds"), [(0, 180), (44, 180), (2400, 9600)])
+async def test_a_drawing_that_takes_long_may_hold_the_device_until_the_deadline(
+    running: RunningSteps, drawing_seconds: float, attempt_seconds: float
+) -> None:
+    job = tryon_input(uuid.uuid4().hex, drawing_seconds=drawing_seconds, deadline_seconds=9600)
+    async with running(FakeSteps()) as runs:
+        handle = await runs.start(job)
+        assert await handle.result() == COMPLETED
+        events = [event.activity_task_scheduled_event_attributes async for event in handle.fetch_history_events()]
+    budgets = {each.activity_type.name: each.start_to_close_timeout.seconds for each in events}
+    assert (budgets["segment_person"], budgets["render"]) == (attempt_seconds, attempt_seconds)
+
+
 @pytest.mark.parametrize(("run_version", "last"), [(1, ["watermark", "settle", "clean_up"]), (2, ["clean_up"])])
 async def test_a_picture_needs_no_server_after_its_drawing(
     running: RunningSteps, run_version: int, last: list[str]

@@ -16,7 +16,7 @@ from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser
 from tests.factories import PLANS, create_caller, create_job, new_job
 from tests.pictures import encoded
-from workflows.contracts import RenderReport
+from workflows.contracts import Drawing, RenderReport
 
 
 async def state(browser: Browser, job_id: object) -> httpx.Response:
@@ -55,6 +55,12 @@ async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None
 def test_a_runs_stage_in_words(stage: str, pending: dict[str, int], words_: str, garment: int | None) -> None:
     found = stage_in(Progress(stage, pending), garments=3)
     assert (found.words, found.garment) == (words_, garment)
+
+
+def test_a_drawing_tells_its_step_and_what_is_left() -> None:
+    drawing = Drawing(step=7, steps=20, seconds_left=360)
+    found = stage_in(Progress("rendering", {"render": 1}, drawing), garments=1)
+    assert found.words == "Drawing: step 7 of 20, about 6 minutes left"
 
 
 async def test_a_completed_job_tells_its_time_and_what_is_left(api: Api, browser: Browser) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+import engines.fashn.painter
 from engines.base import (
     Category,
     DeviceBroken,
@@ -24,6 +25,12 @@ from engines.fashn.poses import finder
 from engines.fashn.sampler import STEP, Sampler
 from engines.generative.painter import Painter, PaintRequest
 from engines.weights.fetch import MANIFEST
+from tests.engines.drafts import (
+    KeptDrafts,
+    check_that_it_goes_on,
+    check_that_quick_steps_are_not_kept,
+    painted_from,
+)
 from tests.engines.fashn.painters import STEPS, paint, painter_of, request_for
 from tests.engines.fashn.weights import write_pose_graphs
 
@@ -53,6 +60,26 @@ def test_same_seed_and_inputs_give_the_same_picture(painter: FashnPainter) -> No
 )
 def test_seed_garment_and_category_change_the_picture(painter: FashnPainter, other: PaintRequest) -> None:
     assert not np.array_equal(paint(painter, request_for(3)), paint(painter, other))
+
+
+def test_a_picture_that_was_interrupted_is_drawn_on_where_it_was(
+    weights: Path, painter: FashnPainter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_that_quick_steps_are_not_kept(painter, request_for(3))
+    monkeypatch.setattr(engines.fashn.painter, "WORTH_KEEPING_SECONDS", 0.0)
+    another = painter_of(weights)
+    another.setup()
+    check_that_it_goes_on(painter, painter._loaded()[0], another, request_for(3), STEPS)
+
+
+def test_a_picture_that_is_complete_is_not_drawn_again(painter: FashnPainter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later pass of an outfit was interrupted; the earlier ones are there."""
+    monkeypatch.setattr(engines.fashn.painter, "WORTH_KEEPING_SECONDS", 0.0)
+    drafts = KeptDrafts()
+    whole, _ = painted_from(painter, request_for(3), drafts)
+    again, drawn = painted_from(painter, request_for(3), drafts)
+    assert drawn == []
+    assert np.array_equal(again, whole)
 
 
 def test_calls_drawn_together_are_what_they_would_be_alone(

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import inspect
+import math
 import threading
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import engines.klein.painter
 from engines.base import (
     Category,
     DeviceBroken,
@@ -26,7 +29,21 @@ from engines.klein.painter import KleinPainter
 from engines.klein.references import frame_for, prepared_person
 from engines.klein.text_encoding import QwenEncoder
 from engines.klein.warm_up import warm_up_request
+from engines.pace import Step
+from tests.engines.drafts import check_that_it_goes_on, check_that_quick_steps_are_not_kept
 from tests.engines.klein.tiny import go_on, ignore, networks_of, noise, reference, request
+
+
+def test_a_picture_that_was_interrupted_is_drawn_on_where_it_was(
+    painter: KleinPainter, weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = request(reference(1), reference(2))
+    monkeypatch.setattr(engines.klein.painter, "WORTH_KEEPING_SECONDS", math.inf)
+    check_that_quick_steps_are_not_kept(painter, asked)
+    monkeypatch.setattr(engines.klein.painter, "WORTH_KEEPING_SECONDS", 0.0)
+    another = KleinPainter(str(weights), device="cpu", dtype="float32", networks=networks_of(painter))
+    another.setup()
+    check_that_it_goes_on(painter, networks_of(painter).transformer, another, asked, steps=4)
 
 
 @pytest.fixture
@@ -92,10 +109,12 @@ def test_photos_and_garments_are_shown_no_larger_than_asked(painter: KleinPainte
 def test_a_sign_of_life_at_every_step(painter: KleinPainter) -> None:
     steps: list[str] = []
     painter.paint(request(reference(21, Hints(kind=GarmentKind.CAPE)), reference(22)), steps.append, go_on)
-    assert steps.count("denoise") == 1 + 4
+    assert [(step.number, step.steps) for step in steps if isinstance(step, Step)] == [(n, 4) for n in (1, 2, 3, 4)]
+    assert steps.count("denoise") == 4
+    assert steps[-1] == "decode"
     assert steps.count("encode pictures") == 1 + 2
     assert steps.count("encode words") == 28
-    assert list(dict.fromkeys(steps)) == ["prepare", "encode words", "encode pictures", "denoise"]
+    assert list(dict.fromkeys(steps)) == ["prepare", "encode words", "encode pictures", "denoise", "decode"]
 
 
 @pytest.mark.parametrize(("stage", "nth"), [("prepare", 1), ("encode pictures", 2), ("denoise", 1), ("denoise", 3)])
@@ -204,13 +223,14 @@ def test_every_step_tells_those_who_wait_that_it_moves(painter: KleinPainter) ->
     painter.embeddings._embeddings.clear()
     moved: list[tuple[str, float]] = []
     painter.paint(request(), lambda stage: moved.append((stage, painter._drawing._moved_at)), go_on)
-    for stage, steps in (("encode words", 28), ("denoise", 5)):
+    for stage, steps in (("encode words", 28), ("denoise", 4)):
         assert len({moved_at for name, moved_at in moved if name == stage}) == steps
 
 
 def test_the_first_picture_on_a_gpu_is_as_large_as_any() -> None:
     for megapixels in (0.5, 1.0, 2.0):
-        asked = warm_up_request(torch.device("cuda"), 4, megapixels)
+        asked, share = warm_up_request(torch.device("cuda"), 4, megapixels)
+        assert share == 1
         shown, _ = prepared_person(asked.person, megapixels)
         assert 0.9 * megapixels * 2**20 <= shown.shape[0] * shown.shape[1] <= megapixels * 2**20
     pictures = [picture for one in asked.references for picture in (one.picture, one.back) if picture is not None]
