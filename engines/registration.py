@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from engines.pace import Pace
 from engines.weights.fetch import Repository
 
 if TYPE_CHECKING:  # not imported: numpy takes a tenth of a second, and commands read settings
@@ -35,7 +36,10 @@ def _folder(value: Path) -> Path:
 Folder = Annotated[Path, AfterValidator(_folder)]
 """A folder, there or to be made."""
 
-DEVICE = r"^(cpu|cuda(:[0-9]{1,3})?)$"
+AUTO: Literal["auto"] = "auto"
+"""Leaves the choice of a device, or of its numbers, to `engines.accelerator`."""
+
+DEVICE = r"^(auto|cpu|mps|cuda(:[0-9]{1,3})?)$"
 """Names of devices."""
 
 
@@ -64,6 +68,8 @@ class EngineInfo:
         memory_mb: Memory of the device that it needs, weights included, in MiB.
         parallel: How many calls of `Engine.render` may run at a time; the engine itself keeps them from fighting over
             its device.
+        pace: How long pictures take on this machine, measured by `Engine.setup`; None before, and of an engine that
+            needs seconds everywhere.
     """
 
     name: str
@@ -78,6 +84,7 @@ class EngineInfo:
     hints: frozenset[str] = frozenset()
     memory_mb: int = 0
     parallel: int = 1
+    pace: Pace | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,8 @@ class Workplace:
 
     Attributes:
         weights: Folder of its weights, or what stands for one.
-        device: Such as ``cuda`` or ``cpu``.
+        device: Such as ``cuda`` or ``cpu``; ``auto`` is the best that is there.
+        precision: What networks are computed in, such as ``bfloat16``; ``auto`` is what the device does well.
         threads: CPU threads of one render.
         compile: Whether networks are compiled at the start.
         segmenter: Finds people in photos and in pictures of garments.
@@ -98,6 +106,7 @@ class Workplace:
     threads: int
     compile: bool
     segmenter: PersonSegmenter
+    precision: str = AUTO
     observe: Callable[[str, Any], None] | None = None
 
 

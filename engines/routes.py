@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engines.base import Category, Engine, EngineUnavailable, Garment
+from engines.registration import AUTO
 
-AUTO = "auto"
 EVERYTHING = "*"
 
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
 
 from engines.catalogue import ENGINES
-from engines.registration import DEVICE, EngineOptions, Folder
+from engines.registration import AUTO, DEVICE, EngineOptions, Folder
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
 from runtime.concern import (
     Concern,
@@ -580,9 +580,14 @@ class EngineSettings(Concern, title="Engine", env_prefix="TRYON_"):
     """Names, with commas, of engines whose weights are not known to allow commercial use and that may start all the
     same."""
 
-    device: str = Field(default="cuda", pattern=DEVICE)
-    """Device of the generative engines; ``cpu`` is for trials, a picture takes minutes there. With several GPUs start
-    one worker for each and give it ``CUDA_VISIBLE_DEVICES``."""
+    device: str = Field(default=AUTO, pattern=DEVICE)
+    """Device of the generative engines: ``cuda``, ``mps`` (Apple's GPUs), ``cpu``, or ``auto``: the first of these that
+    is there. A picture takes seconds on CUDA, and minutes to more than an hour on a CPU. With several GPUs start one
+    worker for each and give it ``CUDA_VISIBLE_DEVICES``."""
+
+    precision: Literal["auto", "bfloat16", "float16", "float32"] = AUTO
+    """What generative networks are computed in. ``auto`` is ``bfloat16`` where the device does that well, and
+    ``float32`` elsewhere; a CPU is tried with both."""
 
     compile: bool = False
     """Compile the blocks of generative networks at the start: minutes then, faster pictures afterwards."""

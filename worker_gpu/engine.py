@@ -54,6 +54,7 @@ def build_engine(
     workplace = Workplace(
         weights=weights_of(name, settings),
         device=settings.engine.device,
+        precision=settings.engine.precision,
         threads=settings.engine.engine_threads,
         compile=settings.engine.compile,
         segmenter=segmenter,

@@ -15,7 +15,8 @@ from engines.base import EngineUnavailable
 from engines.catalogue import AUTOMATIC, ENGINES, OFFERED, nameable
 from engines.licences import check_licence
 from engines.models import MODELS, ModelsMissing, model_path
-from engines.routes import AUTO, parse_route
+from engines.registration import AUTO
+from engines.routes import parse_route
 from engines.weights.origin import info_of
 from engines.weights.verify import check_folder
 from runtime.settings import Settings

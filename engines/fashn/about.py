@@ -32,7 +32,7 @@ FASHN = EngineInfo(
     commercial_use=True,
     source=MODEL,
     revision=REVISION,
-    device="cuda",
+    device="cuda, mps or cpu",
     trained=True,
     max_garments=MAX_GARMENTS,
     hints=HONOURED,
@@ -54,7 +54,7 @@ class FashnOptions(EngineOptions):
     """How strongly the garment rules over what the network would draw by itself."""
 
     batch_size: int = Field(default=4, ge=1, le=32)
-    """At most so many pictures, of any customers, are drawn at a time."""
+    """At most so many pictures, of any customers, are drawn at a time on a CUDA GPU; elsewhere one is."""
 
     batch_wait_ms: int = Field(default=20, ge=0, le=1000)
     """How long a picture waits for others to be drawn with."""

@@ -63,14 +63,15 @@ class MicroBatcher(Generic[Job, Result]):
         run: Draws a batch.
         most: Jobs in a batch at most.
         wait_s: How long the first job of a batch waits for others.
-        still_s: How long callers go on reporting while the running batch makes no progress.
+        still_s: How long callers go on reporting while the running batch makes no progress. It may be changed when it
+            is known how long a step takes.
     """
 
     def __init__(self, run: Run[Job, Result], *, most: int, wait_s: float, still_s: float = STILL_S) -> None:
         self._run = run
         self._most = most
         self._wait_s = wait_s
-        self._still_s = still_s
+        self.still_s = still_s
         self._changed = threading.Condition()
         self._waiting: deque[_Call[Job, Result]] = deque()
         self._working = False
@@ -130,7 +131,7 @@ class MicroBatcher(Generic[Job, Result]):
 
     def _is_still(self) -> bool:
         moved_at = self._batch_moved_at
-        return moved_at is not None and time.monotonic() - moved_at >= self._still_s
+        return moved_at is not None and time.monotonic() - moved_at >= self.still_s
 
     def _work(self) -> None:
         while batch := self._next_batch():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
+from engines.accelerator import (
+    chosen_dtype,
+    device_failure,
+    found_device,
+    free_cached_memory,
+    memory_readings,
+    name_of,
+    named_device,
+)
 from engines.base import (
     DeviceBroken,
     DeviceOutOfMemory,
@@ -29,10 +38,11 @@ from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
 from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.poses.finder import PoseFinder
 from engines.fashn.preprocess import as_picture
-from engines.fashn.sampler import Sampler, start_noise
+from engines.fashn.sampler import UNGUIDED_STEPS, Sampler, start_noise
 from engines.fashn.showing import Shown, shown
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
+from engines.pace import Pace
 from engines.registration import Workplace
 from engines.weights.origin import info_of
 
@@ -47,6 +57,12 @@ BATCH_WAIT_S = 0.02
 _WARM_UP_STEPS = 2
 """One with guidance and one without, as every picture has them."""
 
+_QUICK_SECONDS = 5.0
+"""A step that takes less is measured a second time, when the device has warmed up to it."""
+
+_STILL_STEPS = 10
+"""A batch that has not moved for as many of its steps as this hangs."""
+
 _NOT_FINITE = "The network made numbers that are no colours."
 
 
@@ -55,8 +71,8 @@ class FashnPainter:
 
     Args:
         weights: The folder, with names as published.
-        device: ``cpu``, ``cuda`` or ``cuda:1`` and so on.
-        dtype: What the network is computed in; None for bfloat16 on a GPU and float32 on a CPU.
+        device: ``cpu``, ``mps``, ``cuda`` or ``cuda:1`` and so on.
+        dtype: What the network is computed in, see `engines.accelerator.chosen_dtype`.
         steps: How many steps a picture takes.
         guidance: How far to go beyond the prediction without conditions.
         batch_size: Pictures drawn at a time at most.
@@ -70,7 +86,7 @@ class FashnPainter:
         weights: Path,
         *,
         device: str,
-        dtype: torch.dtype | None = None,
+        dtype: torch.dtype = torch.float32,
         steps: int = STEPS,
         guidance: float = GUIDANCE,
         batch_size: int = BATCH_SIZE,
@@ -88,11 +104,7 @@ class FashnPainter:
         self._threads = threads
         info = info_of(FASHN, ENGINE.licences, str(weights), revision=REVISION, device=device)
         self._info = replace(info, parallel=batch_size)
-        # A step at full size may take minutes on a CPU, without any fault.
-        still_s = math.inf if device == "cpu" else STILL_S
-        self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(
-            self._draw, most=batch_size, wait_s=batch_wait_s, still_s=still_s
-        )
+        self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(self._draw, most=batch_size, wait_s=batch_wait_s)
         self._batches = 0
         self._pictures = 0
         self._parts: tuple[FashnNetwork, PoseFinder, torch.device] | None = None
@@ -108,24 +120,24 @@ class FashnPainter:
         return 1
 
     def setup(self) -> None:
-        """Load the weights and draw once for nobody, so that the first customer does not wait for it.
+        """Load the weights, draw for nobody, so that the first customer does not wait for it, and measure a step.
 
         Raises:
             EngineUnavailable: The device is missing, too small or cannot draw, or the weights are missing, corrupt or
                 not the right ones.
         """
         device = found_device(self._device_name, FASHN.name)
-        dtype = self._dtype or (torch.bfloat16 if device.type == "cuda" else torch.float32)
         try:
-            network = load_network(self._weights, device=device, dtype=dtype)
+            network = load_network(self._weights, device=device, dtype=self._dtype)
             if self._compile:
                 # For every size of batch at once: torch gives up on a function that it had to compile eight times.
                 network.compile_repeated_blocks(dynamic=True)  # type: ignore[no-untyped-call]  # diffusers is untyped
             cuda_device = (device.index or 0) if device.type == "cuda" else None
             poses = PoseFinder(self._weights, cuda_device=cuda_device, threads=self._threads)
-            # One picture on a CPU, which takes long enough; its memory needs no test.
-            for count in sorted({1, self._batch_size} if device.type == "cuda" else {1}):
-                _warm_up(network, count, device)
+            if device.type == "cuda":  # elsewhere a step takes long enough, and memory needs no test
+                for count in sorted({1, self._batch_size}):
+                    _draw_nothing(network, count, device, steps=_WARM_UP_STEPS)
+            step_s = _step_seconds(network, device)
         except (RuntimeError, ValueError, ImportError, EngineError) as error:
             if isinstance(device_failure(error, self._device_name), DeviceOutOfMemory):
                 raise EngineUnavailable(
@@ -134,6 +146,9 @@ class FashnPainter:
                 ) from None
             raise EngineUnavailable(f"The engine fashn cannot draw on {device}: {first_line(error)}") from error
         self._parts = network, poses, device
+        self._info = replace(self._info, pace=Pace(str(device), name_of(self._dtype), step_s, self._steps, 1))
+        # A CPU does not hang; it may only be busy with something else.
+        self._batcher.still_s = math.inf if device.type == "cpu" else max(STILL_S, _STILL_STEPS * step_s)
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
         """Draw the person anew, wearing the garment.
@@ -234,8 +249,24 @@ class FashnPainter:
         return sampler.sample(on_device, noise.to(device), on_step, should_stop).cpu()
 
 
-def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
-    """Draw ``count`` pictures of nothing in the fewest steps.
+def _step_seconds(network: FashnNetwork, device: torch.device) -> float:
+    """How long one step takes for one picture: with guidance, which is a batch of two.
+
+    Raises:
+        EngineError: See `_draw_nothing`.
+    """
+
+    def unguided() -> float:
+        began = time.perf_counter()
+        _draw_nothing(network, 1, device, steps=UNGUIDED_STEPS)
+        return time.perf_counter() - began
+
+    first = unguided()
+    return 2 * (first if first > _QUICK_SECONDS else min(first, unguided()))
+
+
+def _draw_nothing(network: FashnNetwork, count: int, device: torch.device, *, steps: int) -> None:
+    """Draw ``count`` pictures of nothing.
 
     Raises:
         EngineError: The network makes numbers that are no colours, which no picture will change.
@@ -243,19 +274,22 @@ def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
     frame = network.shape.input_shape
     conditions = Conditions.of_nothing(count, frame, device)
     noise = start_noise(range(count), frame).to(device)
-    sampler = Sampler(network, steps=_WARM_UP_STEPS, guidance=GUIDANCE)
+    sampler = Sampler(network, steps=steps, guidance=GUIDANCE)
     if not sampler.sample(conditions, noise, lambda _: None, lambda: False).isfinite().all():
         raise EngineError("result_not_usable", _NOT_FINITE)
 
 
 def build(options: FashnOptions, workplace: Workplace) -> GenerativeEngine:
     """The engine with the settings of a worker, not yet loaded."""
+    device = named_device(workplace.device)
     painter = FashnPainter(
         workplace.weights,
-        device=workplace.device,
+        device=device,
+        dtype=chosen_dtype(workplace.precision, device),
         steps=options.steps,
         guidance=options.guidance,
-        batch_size=options.batch_size,
+        # Other devices are busy with one picture; in a batch everybody would wait for all of them.
+        batch_size=options.batch_size if device.startswith("cuda") else 1,
         batch_wait_s=options.batch_wait_ms / 1000,
         threads=workplace.threads,
         compile=workplace.compile,

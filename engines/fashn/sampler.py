@@ -10,9 +10,11 @@ import torch
 from diffusers import FlowMatchEulerDiscreteScheduler
 from torch import Tensor
 
+from engines.accelerator import wait_for
 from engines.base import OnStep, RenderStopped, ShouldStop
 from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.shape import COLOURS
+from engines.pace import Step
 
 TIME_SHIFT = 1.5
 """How far the steps crowd towards noise; exponential shift of the published sampler."""
@@ -76,7 +78,7 @@ class Sampler:
         Args:
             conditions: What the pictures are drawn from, ``n`` of each, on the network's device.
             noise: ``(n, 3, height, width)`` float32, on the same device.
-            on_step: Called with `STEP` before each step.
+            on_step: Called with the name `STEP` and its place, before each step.
             should_stop: Asked as often.
 
         Returns:
@@ -91,13 +93,15 @@ class Sampler:
         for number, (time, timestep) in enumerate(zip(scheduler.sigmas, scheduler.timesteps, strict=False)):
             if should_stop():
                 raise RenderStopped
-            on_step(STEP)
+            on_step(Step(STEP, number + 1, self._steps))
             now = time.to(noise.device).expand(len(noise))
             if number < self._steps - UNGUIDED_STEPS:
                 velocity = self._guided(picture, now, doubled)
             else:
                 velocity = self._network(picture, now, conditions).float()
             picture = scheduler.step(velocity, timestep, picture).prev_sample
+            if noise.device.type == "mps":  # it would be given all steps at once, and could not be stopped
+                wait_for(noise.device)
         return picture
 
     def _guided(self, picture: Tensor, now: Tensor, doubled: Conditions) -> Tensor:

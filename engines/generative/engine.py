@@ -26,6 +26,7 @@ from engines.garment.lifting import Lifter
 from engines.generative.painter import Painter, PaintRequest, Reference
 from engines.generative.references import reference_of
 from engines.hint_sense import settle
+from engines.pace import Step
 from engines.stages import Stages
 
 SURELY_CLOTH = 240
@@ -94,13 +95,14 @@ class GenerativeEngine:
         check_shown(view_of(request.person, request.person_map), {garment.category for garment in request.garments})
         references = [reference_of(garment, self._lifter, on_step, should_stop) for garment in request.garments]
         dressed, painting = request, request.person
-        for number, shown in enumerate(_passes(references, self._painter.garments_per_pass), start=1):
+        passes = _passes(references, self._painter.garments_per_pass)
+        for number, shown in enumerate(passes, start=1):
             if number > 1:
                 stages.begin("look_again")
                 dressed = replace(dressed, person_map=self._map_of(dressed, on_step, should_stop))
             stages.begin("paint")
             task = PaintRequest(dressed.person, dressed.person_map, shown, request.seed)
-            painting = self._painter.paint(task, on_step, should_stop)
+            painting = self._painter.paint(task, _in_pass(number, len(passes), on_step), should_stop)
             stages.begin("paste")
             garments = [reference.garment for reference in shown]
             dressed = replace(dressed, person=paste_back(replace(dressed, garments=garments), painting))
@@ -120,6 +122,17 @@ class GenerativeEngine:
             return self._segmenter.segment(dressed.person, on_step, should_stop)
         except EngineError:
             return dressed.person_map
+
+
+def _in_pass(number: int, passes: int, on_step: OnStep) -> OnStep:
+    """Steps of one pass, told as steps of the whole render."""
+
+    def tell(stage: str) -> None:
+        if isinstance(stage, Step):
+            stage = Step(str(stage), (number - 1) * stage.steps + stage.number, passes * stage.steps)
+        on_step(stage)
+
+    return tell
 
 
 def _passes(references: Sequence[Reference], each: int) -> list[Sequence[Reference]]:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
+from engines.accelerator import (
+    DTYPES,
+    chosen_dtype,
+    device_failure,
+    found_device,
+    free_cached_memory,
+    memory_readings,
+    name_of,
+    named_device,
+    wait_for,
+)
 from engines.base import (
     DeviceOutOfMemory,
     EngineError,
@@ -35,13 +48,14 @@ from engines.klein.references import prepared_garment, prepared_person
 from engines.klein.speed import Fp8, Speed, apply_speed
 from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
+from engines.pace import Pace, Step
 from engines.registration import Workplace
 from engines.weights.origin import info_of
 
 MIB = 1 << 20
 
-DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
-"""Kinds of numbers by the names that settings use; the weights were published in bfloat16."""
+STEP, DECODING = "denoise", "decode"
+"""Stages: the first is told at every step of the network."""
 
 
 class KleinPainter:
@@ -50,7 +64,7 @@ class KleinPainter:
     Args:
         model: A folder in diffusers' layout, or a hub id that is in the hub's local cache.
         revision: The commit of the hub's repository.
-        device: ``cuda``, ``cuda:1`` or ``cpu``, which takes minutes for a picture at full size.
+        device: ``cuda``, ``cuda:1``, ``mps`` or ``cpu``, which takes more than an hour for a picture at full size.
         dtype: ``bfloat16``, ``float16`` or ``float32``.
         steps: Of the network; the distilled weights want 4.
         guidance: Above 1 the network runs twice per step; without effect on distilled weights.
@@ -132,8 +146,8 @@ class KleinPainter:
             )
             apply_speed(networks.transformer, networks.vae, self._speed, self._dtype)
             self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
-            warm_up = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
-            self._painted(networks, warm_up, lambda _stage: None, lambda: False)
+            warm_up, share = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
+            step_s = self._step_seconds(networks, warm_up) * share
         except (RuntimeError, ValueError, ImportError, EngineError) as error:
             if isinstance(device_failure(error, self._device_name), DeviceOutOfMemory):
                 raise EngineUnavailable(
@@ -142,6 +156,8 @@ class KleinPainter:
                 ) from None
             raise EngineUnavailable(f"The engine klein cannot draw on {device}: {first_line(error)}") from error
         self._networks, self._ready = networks, True
+        pace = Pace(str(device), name_of(self._dtype), step_s, self._steps, MAX_GARMENTS)
+        self._info = replace(self._info, pace=pace)
         self.free_memory()
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
@@ -193,6 +209,18 @@ class KleinPainter:
             **memory_readings(None if self._networks is None else self._networks.device),
         }
 
+    def _step_seconds(self, networks: Networks, request: PaintRequest) -> float:
+        """Draw, and tell how long the quickest of the steps took: the first one may have compiled something."""
+        moments: list[float] = []
+
+        def on_step(stage: str) -> None:
+            if stage in (STEP, DECODING):
+                wait_for(networks.device)
+                moments.append(time.perf_counter())
+
+        self._painted(networks, request, on_step, lambda: False)
+        return min(after - before for before, after in itertools.pairwise(moments))
+
     def _painted(self, networks: Networks, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
         watch = partial(_watch, on_step, should_stop)
         watch("prepare")
@@ -216,7 +244,14 @@ class KleinPainter:
             references.append(self.latents.get(picture, encoder.encode_reference))
         with self._drawing.taken("wait for the device", on_step, should_stop) as on_turn:
             watch = partial(_watch, on_turn, should_stop)
-            watch("denoise")
+
+            def on_step_end(_pipeline: object, done: int, *_more: object) -> dict[str, torch.Tensor]:
+                if networks.device.type == "mps":  # it would be given all steps at once, and could not be stopped
+                    wait_for(networks.device)
+                begun = done + 2  # the pipeline counts from 0 what has ended
+                return watch(Step(STEP, begun, self._steps) if begun <= self._steps else DECODING)
+
+            watch(Step(STEP, 1, self._steps))
             drawn = pipeline_for(networks, references)(
                 image=[],
                 height=frame.canvas_height,
@@ -227,7 +262,7 @@ class KleinPainter:
                 generator=torch.Generator("cpu").manual_seed(request.seed),
                 prompt_embeds=embedding.to(networks.device),
                 negative_prompt_embeds=None if negative is None else negative.to(networks.device),
-                callback_on_step_end=lambda *_: watch("denoise"),
+                callback_on_step_end=on_step_end,
                 callback_on_step_end_tensor_inputs=[],
                 output_type="np",  # as numbers, because pixels do not show whether a number was NaN
             ).images[0]
@@ -259,11 +294,12 @@ def _watch(on_step: OnStep, should_stop: ShouldStop, stage: str) -> dict[str, to
 
 def build(options: KleinOptions, workplace: Workplace) -> GenerativeEngine:
     """The engine with the settings of a worker, not yet loaded."""
+    device = named_device(workplace.device)
     painter = KleinPainter(
         str(workplace.weights),
         revision=options.revision or REVISION,
-        device=workplace.device,
-        dtype="float32" if workplace.device == "cpu" else "bfloat16",
+        device=device,
+        dtype=name_of(chosen_dtype(workplace.precision, device)),
         steps=options.steps,
         person_megapixels=options.person_megapixels,
         garment_megapixels=options.garment_megapixels,

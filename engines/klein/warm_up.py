@@ -17,20 +17,25 @@ GPU_GARMENT = (1024, 1024)
 PROPORTIONS = 4 / 3
 """Height to width of the photo."""
 
-CPU_PICTURE = (64, 64)
-"""For a CPU, on which a large picture takes minutes and memory needs no test."""
+SMALL_PICTURE = (256, 192)
+"""Where a large picture takes minutes, and memory needs no test."""
 
 
-def warm_up_request(device: torch.device, garments: int, person_megapixels: float) -> PaintRequest:
-    """On a GPU one pass as large as it can be, to see whether the memory suffices: every garment with its back.
+def warm_up_request(device: torch.device, garments: int, person_megapixels: float) -> tuple[PaintRequest, float]:
+    """On a CUDA GPU one pass as large as it can be, to see whether the memory suffices: every garment with its back.
 
     Args:
         device: Where it will be drawn.
-        garments: How many there can be; on a CPU one is drawn, without a back.
+        garments: How many there can be; on other devices one is drawn, without a back.
         person_megapixels: How large a photo is shown at most, in units of 2^20 pixels.
+
+    Returns:
+        The pass, and how many times as long a step takes for the largest photo: its time grows with the pixels, a
+        little faster where they are many.
     """
     on_gpu = device.type == "cuda"
-    photo = _noise(*(_photo_size(person_megapixels) if on_gpu else CPU_PICTURE), seed=0)
+    largest = _photo_size(person_megapixels)
+    photo = _noise(*(largest if on_gpu else SMALL_PICTURE), seed=0)
     person_map = PersonMap(
         labels=np.zeros(photo.shape[:2], np.uint8),
         matte=np.zeros(photo.shape[:2], np.uint8),
@@ -38,7 +43,8 @@ def warm_up_request(device: torch.device, garments: int, person_megapixels: floa
         score=1.0,
     )
     references = [_garment(number, on_gpu=on_gpu) for number in range(garments if on_gpu else 1)]
-    return PaintRequest(photo, person_map, references, seed=0)
+    share = largest[0] * largest[1] / (photo.shape[0] * photo.shape[1])
+    return PaintRequest(photo, person_map, references, seed=0), share
 
 
 def _photo_size(megapixels: float) -> tuple[int, int]:
@@ -48,7 +54,7 @@ def _photo_size(megapixels: float) -> tuple[int, int]:
 
 
 def _garment(number: int, *, on_gpu: bool) -> Reference:
-    size = GPU_GARMENT if on_gpu else CPU_PICTURE
+    size = GPU_GARMENT if on_gpu else SMALL_PICTURE
     picture = _noise(*size, seed=1 + 2 * number)
     back = _noise(*size, seed=2 + 2 * number) if on_gpu else None
     hints = Hints(view_angle="back") if on_gpu else Hints()

@@ -6,12 +6,60 @@ import pytest
 import torch
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
-from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
+import engines.accelerator
+from engines.accelerator import (
+    chosen_dtype,
+    device_failure,
+    found_device,
+    free_cached_memory,
+    memory_readings,
+    named_device,
+)
 from engines.base import DeviceBroken, DeviceOutOfMemory, EngineUnavailable
 
 
 def test_a_cpu_is_always_there() -> None:
     assert found_device("cpu", "klein") == torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "chosen"),
+    [(True, True, "cuda"), (True, False, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_the_fastest_kind_of_device_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, *, cuda: bool, mps: bool, chosen: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    assert named_device("auto") == chosen
+    assert found_device("auto", "fashn").type == chosen
+    assert named_device("cpu") == "cpu"
+
+
+def test_apples_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(EngineUnavailable, match="fashn finds no GPU of Apple's; set the device to auto or cpu"):
+        found_device("mps", "fashn")
+
+
+@pytest.mark.parametrize(("faster", "chosen"), [(torch.bfloat16, "bfloat16"), (torch.float32, "float32")])
+def test_a_cpu_computes_in_what_it_does_faster(
+    monkeypatch: pytest.MonkeyPatch, faster: torch.dtype, chosen: str
+) -> None:
+    monkeypatch.setattr(engines.accelerator, "_product_seconds", lambda dtype: 1.0 if dtype == faster else 2.0)
+    assert chosen_dtype("auto", "cpu") == getattr(torch, chosen)
+    assert chosen_dtype("float32", "cpu") == torch.float32
+    assert chosen_dtype("auto", "cuda:1") == torch.bfloat16
+
+
+def test_apples_gpus_compute_in_bfloat16_where_their_system_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines.accelerator, "_can_multiply", lambda _device, _dtype: True)
+    assert chosen_dtype("auto", "mps") == torch.bfloat16
+    monkeypatch.undo()
+    # Here there is none: the try fails as it does where the system is too old.
+    assert torch.backends.mps.is_available() or chosen_dtype("auto", "mps") == torch.float32
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])
@@ -45,6 +93,10 @@ def test_gpus_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
         RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"),
+        RuntimeError(
+            "MPS backend out of memory (MPS allocated: 7.9 GB, other allocations: 1.2 GB, max allowed: 9 GB)."
+        ),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
         RuntimeError("Unable to find a valid cuDNN algorithm to run convolution"),
         Fail("CUDA failure 2: out of memory ; GPU=0"),
         Fail("BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 9"),

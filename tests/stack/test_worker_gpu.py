@@ -37,6 +37,7 @@ def test_without_weights(tmp_path: Path, name: str) -> None:
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA GPU")
 def test_without_a_gpu(tmp_path: Path) -> None:
     variables = {"TRYON_ENGINE": "klein", "TRYON_KLEIN_MODEL": str(tmp_path), "TRYON_LICENCE_ACKNOWLEDGED": "klein"}
+    variables["TRYON_DEVICE"] = "cuda"
     assert "needs a CUDA GPU" in refusal(tmp_path, **variables)
 
 

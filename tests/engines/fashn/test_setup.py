@@ -2,15 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
 
+import engines.fashn.painter
 from engines.base import EngineUnavailable
+from engines.fashn.about import FashnOptions
 from engines.fashn.checkpoint import WEIGHTS_FILE
-from engines.fashn.painter import FashnPainter
+from engines.fashn.painter import FashnPainter, build
 from engines.fashn.poses.finder import DETECTOR_FILE
 from engines.fashn.sampler import Sampler
+from engines.registration import Workplace
 from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.painters import STEPS, paint, painter_of, request_for
 from tests.engines.fashn.weights import write_checkpoint
@@ -32,7 +36,7 @@ def test_it_draws_nothing_before_it_is_set_up(weights: Path) -> None:
     ("device", "sentence"),
     [
         ("cuda", "The engine fashn needs a CUDA GPU and torch finds none; use the engine warp"),
-        ("meta", "The engine fashn runs on cuda or cpu, not on meta."),
+        ("meta", "The engine fashn runs on cuda, mps or cpu, not on meta."),
     ],
 )
 def test_device_that_is_not_there(weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, sentence: str) -> None:
@@ -118,3 +122,35 @@ def test_blocks_are_compiled_where_asked_for(weights: Path, monkeypatch: pytest.
     assert compiled == []
     FashnPainter(weights, device="cpu", steps=STEPS, compile=True).setup()
     assert len(compiled) == 5
+
+
+def test_a_step_is_measured_and_told_with_the_device_and_its_numbers(weights: Path) -> None:
+    painter = painter_of(weights)
+    assert painter.info.pace is None
+    painter.setup()
+    pace = painter.info.pace
+    assert pace is not None
+    assert (pace.device, pace.precision, pace.steps, pace.garments_per_pass) == ("cpu", "float32", STEPS, 1)
+    assert 0 < pace.step_seconds < 5
+
+
+def test_a_slow_step_is_measured_once(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines.fashn.painter, "_QUICK_SECONDS", 0.0)
+    drawn, sample = list[object](), Sampler.sample
+
+    def counted(*given: object) -> torch.Tensor:
+        drawn.append(given)
+        return sample(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Sampler, "sample", counted)
+    painter_of(weights).setup()
+    assert len(drawn) == 1
+
+
+@pytest.mark.parametrize(("device", "batch"), [("cuda", 4), ("mps", 1), ("cpu", 1), ("auto", 1)])
+def test_only_cuda_draws_several_pictures_at_a_time(
+    weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, batch: int
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    place = Workplace(weights, device, threads=1, compile=False, segmenter=Mock())
+    assert build(FashnOptions(), place).info.parallel == batch

@@ -26,6 +26,7 @@ from engines.finish.judged import JudgedEngine
 from engines.garment_kinds import GarmentKind
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
+from engines.pace import Step
 from tests.engines.drawings import draw_garment
 from tests.engines.painted import NEW_TOP, DrawnSegmenter, painted, person_at_a_wall
 
@@ -48,7 +49,7 @@ class DrawnPainter:
         pass
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
-        on_step("step 1 of 1")
+        on_step(Step("denoise", 1, 2))
         if should_stop():
             raise RenderStopped
         self.requests.append(request)
@@ -60,11 +61,14 @@ class DrawnPainter:
         return None if name == "tuck_state" else "Not known here."
 
 
-def render(painter: DrawnPainter, *garments: Garment, should_stop: Callable[[], bool] = lambda: False) -> RenderResult:
+def render(
+    painter: DrawnPainter,
+    *garments: Garment,
+    on_step: OnStep = lambda _step: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> RenderResult:
     engine = JudgedEngine(GenerativeEngine(painter, DrawnSegmenter(PERSON)), DrawnSegmenter(PERSON), Bounds())
-    return engine.render(
-        RenderRequest(PERSON.photo, PERSON.person_map, garments, seed=7), lambda _step: None, should_stop
-    )
+    return engine.render(RenderRequest(PERSON.photo, PERSON.person_map, garments, seed=7), on_step, should_stop)
 
 
 def test_picture_has_the_photos_size_and_the_garments_colour() -> None:
@@ -84,10 +88,12 @@ def test_all_garments_in_one_pass_where_the_network_can() -> None:
 def test_one_pass_each_where_it_cannot_and_each_begins_with_the_last_ones_picture() -> None:
     painter = DrawnPainter(garments_per_pass=1)
     first = Garment(draw_garment(colour=(60, 60, 160)).picture, Category.UPPER_BODY)
-    result = render(painter, first, TOP)
+    told: list[str] = []
+    result = render(painter, first, TOP, on_step=told.append)
     assert [len(request.references) for request in painter.requests] == [1, 1]
     assert painter.requests[0].person is PERSON.photo
     assert tuple(painter.requests[1].person[250, 240]) == pytest.approx((60, 60, 160), abs=8)
+    assert [(step.number, step.steps) for step in told if isinstance(step, Step)] == [(1, 4), (3, 4)]
     assert tuple(result.picture[250, 240]) == pytest.approx(NEW_TOP, abs=8)
 
 

@@ -26,6 +26,7 @@ from engines.klein.painter import KleinPainter
 from engines.klein.references import frame_for, prepared_person
 from engines.klein.text_encoding import QwenEncoder
 from engines.klein.warm_up import warm_up_request
+from engines.pace import Step
 from tests.engines.klein.tiny import go_on, ignore, networks_of, noise, reference, request
 
 
@@ -92,10 +93,12 @@ def test_photos_and_garments_are_shown_no_larger_than_asked(painter: KleinPainte
 def test_a_sign_of_life_at_every_step(painter: KleinPainter) -> None:
     steps: list[str] = []
     painter.paint(request(reference(21, Hints(kind=GarmentKind.CAPE)), reference(22)), steps.append, go_on)
-    assert steps.count("denoise") == 1 + 4
+    assert [(step.number, step.steps) for step in steps if isinstance(step, Step)] == [(n, 4) for n in (1, 2, 3, 4)]
+    assert steps.count("denoise") == 4
+    assert steps[-1] == "decode"
     assert steps.count("encode pictures") == 1 + 2
     assert steps.count("encode words") == 28
-    assert list(dict.fromkeys(steps)) == ["prepare", "encode words", "encode pictures", "denoise"]
+    assert list(dict.fromkeys(steps)) == ["prepare", "encode words", "encode pictures", "denoise", "decode"]
 
 
 @pytest.mark.parametrize(("stage", "nth"), [("prepare", 1), ("encode pictures", 2), ("denoise", 1), ("denoise", 3)])
@@ -204,13 +207,14 @@ def test_every_step_tells_those_who_wait_that_it_moves(painter: KleinPainter) ->
     painter.embeddings._embeddings.clear()
     moved: list[tuple[str, float]] = []
     painter.paint(request(), lambda stage: moved.append((stage, painter._drawing._moved_at)), go_on)
-    for stage, steps in (("encode words", 28), ("denoise", 5)):
+    for stage, steps in (("encode words", 28), ("denoise", 4)):
         assert len({moved_at for name, moved_at in moved if name == stage}) == steps
 
 
 def test_the_first_picture_on_a_gpu_is_as_large_as_any() -> None:
     for megapixels in (0.5, 1.0, 2.0):
-        asked = warm_up_request(torch.device("cuda"), 4, megapixels)
+        asked, share = warm_up_request(torch.device("cuda"), 4, megapixels)
+        assert share == 1
         shown, _ = prepared_person(asked.person, megapixels)
         assert 0.9 * megapixels * 2**20 <= shown.shape[0] * shown.shape[1] <= megapixels * 2**20
     pictures = [picture for one in asked.references for picture in (one.picture, one.back) if picture is not None]

@@ -22,6 +22,16 @@ def test_the_first_job_starts_with_an_empty_cache(painter: KleinPainter) -> None
     assert fresh.latents.size_bytes == 0
 
 
+def test_a_step_is_measured_and_told_with_the_device_and_its_numbers(painter: KleinPainter) -> None:
+    fresh = KleinPainter(device="cpu", dtype="float32", networks=networks_of(painter))
+    assert fresh.info.pace is None
+    fresh.setup()
+    pace = fresh.info.pace
+    assert pace is not None
+    assert (pace.device, pace.precision, pace.steps, pace.garments_per_pass) == ("cpu", "float32", 4, 4)
+    assert 0 < pace.step_seconds < 30
+
+
 def test_setup_says_what_is_wrong_in_one_sentence(painter: KleinPainter, tmp_path: Path) -> None:
     networks = networks_of(painter)
     with pytest.raises(EngineUnavailable, match="fetch it with tryon engines fetch klein"):
