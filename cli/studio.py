@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from activities.garments import WORKING_SIDE
 from activities.inference import engine_hints
-from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
+from engines.base import (
+    Category,
+    EngineError,
+    EngineInfo,
+    Garment,
+    PersonMap,
+    Picture,
+    RenderRequest,
+    RenderResult,
+)
 from engines.hint_sense import dressing_order
+from engines.pace import Countdown, Step, progress_words
 from engines.warp.debug_pictures import Observe, look_away
 from imaging.decode import decode_image
 from runtime.settings import Settings
@@ -45,6 +55,15 @@ class Studio:
         self._segmenter.setup()
         self._engine.setup()
 
+    @property
+    def info(self) -> EngineInfo:
+        """What the engine is, with what it measured when it was set up."""
+        return self._engine.info
+
+    def readings(self) -> Mapping[str, float]:
+        """See `engines.base.Engine.readings`."""
+        return self._engine.readings()
+
     def person(self, path: Path) -> Person:
         """Read a photo and find the person in it.
 
@@ -77,14 +96,24 @@ class Studio:
     def _product_photo(self, path: Path) -> Picture:
         return decode_image(path.read_bytes(), self._limits, max_side=WORKING_SIDE)
 
-    def render(self, person: Person, garments: Sequence[Garment]) -> RenderResult:
-        """Dress the person, from the skin outwards.
+    def render(
+        self, person: Person, garments: Sequence[Garment], tell: Callable[[str], None] = lambda _words: None
+    ) -> RenderResult:
+        """Dress the person, from the skin outwards; ``tell`` is told at each step of a network how far it is.
 
         Raises:
             EngineError: No honest picture can be made of these.
         """
         request = RenderRequest(person.photo, person.person_map, dressing_order(garments), SEED)
-        return self._engine.render(request, lambda _step: None, lambda: False)
+        pace = self._engine.info.pace
+        countdown = Countdown(pace.step_seconds if pace else 0.0)
+
+        def on_step(stage: str) -> None:
+            countdown.hear(stage)
+            if isinstance(stage, Step):
+                tell(progress_words(stage.number, stage.steps, countdown.seconds_left))
+
+        return self._engine.render(request, on_step, lambda: False)
 
 
 def sentence_of(error: Exception) -> str:

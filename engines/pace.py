@@ -111,3 +111,12 @@ def progress_words(number: int, steps: int, seconds_left: float) -> str:
     if minutes < 90:
         return f"{said}, about {minutes} minutes left"
     return f"{said}, about {round(minutes / 60)} hours left"
+
+
+def duration_words(seconds: float) -> str:
+    """For people: ``40 seconds``, ``25 minutes``, ``3.5 hours``."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} seconds"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} minutes"
+    return f"{seconds / 3600:.1f} hours"
