@@ -19,7 +19,7 @@ from pathlib import Path
 import typer
 
 from cli.answers import fail
-from cli.engines import Piece, contact_sheet, drawn, fetch
+from cli.engines import Piece, contact_sheet, draw_with, fetch
 from engines.base import EngineUnavailable
 from engines.catalogue import OFFERED
 from engines.estimate import estimated
@@ -66,7 +66,7 @@ def demonstrate(name: str, person: bytes, outfit: Sequence[Piece], out: Path, *,
         photo.write_bytes(person)
         for engine in dict.fromkeys([WARP.name, name]):
             typer.echo(f"Drawing with {engine} …")
-            report = drawn(engine, settings, photo, outfit, out.with_name(f"{out.stem}-{engine}.png"))
+            report = draw_with(engine, settings, photo, outfit, out.with_name(f"{out.stem}-{engine}.png"))
             if "error" in report:
                 typer.echo(f"{engine}: {report['error']}", err=True)
                 failed = True

@@ -81,7 +81,7 @@ def render(
     if debug and engine != WARP.name:
         raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
     outfit = read_outfit(garment, category, hints, back)
-    report = drawn(engine, load_settings(), person, outfit, out, debug=debug)
+    report = draw_with(engine, load_settings(), person, outfit, out, debug=debug)
     if "error" in report:
         typer.echo(json.dumps(report) if as_json else report["error"], err=not as_json)
         raise typer.Exit(1)
@@ -115,7 +115,9 @@ def compare(
         raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     outfit = read_outfit(garment, category, hints, back)
     settings = load_settings()
-    reports = {name: drawn(name, settings, person, outfit, out.with_name(f"{out.stem}-{name}.png")) for name in names}
+    reports = {
+        name: draw_with(name, settings, person, outfit, out.with_name(f"{out.stem}-{name}.png")) for name in names
+    }
     drawn = [Path(report["out"]) for report in reports.values() if "out" in report]
     out.parent.mkdir(parents=True, exist_ok=True)
     contact_sheet([path.read_bytes() for path in [person, *garment, *drawn]]).save(out, quality=92)
@@ -195,7 +197,7 @@ def _hints(text: str) -> GarmentHints:
         raise typer.BadParameter(f"{text} are no hints: {error}") from None
 
 
-def drawn(
+def draw_with(
     engine: str, settings: Settings, person: Path, outfit: Sequence[Piece], out: Path, *, debug: Path | None = None
 ) -> dict[str, Any]:
     """Draw with one engine, which is loaded for it alone, and save the picture; the report, or why there is none."""

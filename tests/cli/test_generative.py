@@ -109,7 +109,7 @@ def test_demo_tells_what_comes_fetches_it_and_draws_beside_the_embedded_engine(
     with Image.open(here / "out" / "demo-fashn-sheet.jpg") as sheet:
         assert sheet.width > 3 * 1024
     hub.downloads.clear()
-    monkeypatch.setattr(cli.engine_demo, "drawn", lambda *_given: {"error": "seen"})
+    monkeypatch.setattr(cli.engine_demo, "draw_with", lambda *_given: {"error": "seen"})
     assert tryon("demo", "--engine", "fashn").stdout == "Drawing with warp …\nDrawing with fashn …\n"
     assert hub.downloads == [], "what is here is not asked for again"
 
@@ -143,7 +143,7 @@ def test_libraries_are_told_and_installed_first(
 
     monkeypatch.setattr(cli.engine_demo, "find_spec", find)
     monkeypatch.setattr(cli.engine_demo, "install_libraries", installed.extend)
-    monkeypatch.setattr(cli.engine_demo, "drawn", lambda *_given: {"error": "not drawn here"})
+    monkeypatch.setattr(cli.engine_demo, "draw_with", lambda *_given: {"error": "not drawn here"})
     answer = tryon("demo", "--engine", "fashn", "--yes")
     assert answer.exit_code == 1
     assert "SHA-256 verified" in answer.output
