@@ -30,7 +30,7 @@ from engines.weights.fetch import missing_megabytes
 from runtime.settings import Settings, load_settings
 
 SIZE_OF_LIBRARIES = (
-    "0.3 GB with a CPU build of torch, which takes 1.3 GB on disk. For Linux, PyPI's build brings CUDA along, which is "
+    "0.3 GB with a CPU build of torch, which takes 1.2 GB on disk. For Linux, PyPI's build brings CUDA along, which is "
     "gigabytes more: without an NVIDIA card set PIP_EXTRA_INDEX_URL to the index of a CPU build"
 )
 """Wheels and files of version 2.13 for Linux, added up."""
