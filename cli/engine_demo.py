@@ -58,7 +58,7 @@ def demonstrate(name: str, person: bytes, outfit: Sequence[Piece], out: Path, *,
     try:
         _provide(name, settings, yes=yes)
     except EngineUnavailable as error:
-        fail(f"The engine {name} cannot be fetched, and `make demo` draws without it: {error}")
+        fail(f"The engine {name} cannot be had here, and `make demo` draws without it: {error}")
     pictures, failed = [], False
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -148,8 +148,8 @@ def _plan(wanted: Registration, settings: Settings, libraries: Sequence[str], fo
 
 
 def _time(wanted: Registration, settings: Settings) -> list[str]:
-    options = settings.options[wanted.info.name]
-    found = estimated(options.picture_tflop(), settings.engine.device, settings.engine.precision)
+    name, chosen = wanted.info.name, settings.engine
+    found = estimated(name, settings.options[name].picture_tflop(), chosen.device, chosen.precision)
     if found is None:
         return ["How long a picture takes on this machine's GPU can be said once the libraries are here."]
     least, most = duration_words(found.least), duration_words(found.most)

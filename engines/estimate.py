@@ -49,10 +49,11 @@ class Estimate:
     most: float
 
 
-def estimated(tflop: float, device: str = AUTO, precision: str = AUTO) -> Estimate | None:
+def estimated(engine: str, tflop: float, device: str = AUTO, precision: str = AUTO) -> Estimate | None:
     """Time matrix products and compute the time of a picture; None where nothing can be known yet.
 
     Args:
+        engine: Its name, for the sentence of the error.
         tflop: What a picture takes, in 10^12 operations, see `engines.registration.EngineOptions.picture_tflop`.
         device: As the setting says it.
         precision: As the setting says it.
@@ -61,7 +62,7 @@ def estimated(tflop: float, device: str = AUTO, precision: str = AUTO) -> Estima
         EngineUnavailable: There is no such device here.
     """
     if find_spec("torch") is not None:
-        return _by_torch(tflop, device, precision)
+        return _by_torch(engine, tflop, device, precision)
     if shutil.which("nvidia-smi") or (platform.system(), platform.machine()) == ("Darwin", "arm64"):
         return None  # there seems to be a GPU, of which only torch can say how fast it is
     left, right = np.ones((_ROWS, _COLUMNS), np.float32), np.ones((_COLUMNS, _COLUMNS), np.float32)
@@ -76,12 +77,12 @@ def title_of(device: str) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _by_torch(tflop: float, device_name: str, precision: str) -> Estimate:
+def _by_torch(engine: str, tflop: float, device_name: str, precision: str) -> Estimate:
     import torch  # here, for it takes seconds to load and is not installed everywhere
 
     from engines.accelerator import chosen_dtype, found_device, name_of, wait_for
 
-    device = found_device(device_name, "chosen")
+    device = found_device(device_name, engine)
     dtype = chosen_dtype(precision, str(device))
     rows, columns = (_ROWS, _COLUMNS) if device.type == "cpu" else (_GPU_SIDE, _GPU_SIDE)
     left = torch.ones(rows, columns, dtype=dtype, device=device)

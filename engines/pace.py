@@ -116,7 +116,8 @@ def progress_words(number: int, steps: int, seconds_left: float) -> str:
 def duration_words(seconds: float) -> str:
     """For people: ``40 seconds``, ``25 minutes``, ``3.5 hours``."""
     if seconds < 90:
-        return f"{max(round(seconds), 1)} seconds"
+        whole = max(round(seconds), 1)
+        return f"{whole} seconds" if whole > 1 else "1 second"
     if seconds < 90 * 60:
         return f"{round(seconds / 60)} minutes"
     return f"{seconds / 3600:.1f} hours"

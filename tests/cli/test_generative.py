@@ -128,7 +128,7 @@ def test_demo_without_a_network_is_one_sentence_and_leaves_nothing(here: Path, m
     assert answer.exit_code == 1
     assert answer.output.count("\n") == 1
     assert answer.stderr.startswith(
-        "The engine fashn cannot be fetched, and `make demo` draws without it: The hub does"
+        "The engine fashn cannot be had here, and `make demo` draws without it: The hub does"
     )
     assert not any(here.iterdir())
 
