@@ -102,6 +102,8 @@ def _provide(name: str, settings: Settings, *, yes: bool) -> None:
     folder = weights_of(name, settings)
     if not present and folder != settings.engine.weights_dir / name:
         raise EngineUnavailable(f"the settings name weights of your own, {folder}, which are not there.")
+    if libraries:
+        ask_registry(libraries[0])
     for line in _plan(wanted, settings, libraries, None if present else folder):
         typer.echo(line)
     if not yes:
@@ -154,15 +156,25 @@ def _time(wanted: Registration, settings: Settings) -> list[str]:
         return ["How long a picture takes on this machine's GPU can be said once the libraries are here."]
     least, most = duration_words(found.least), duration_words(found.most)
     how = "computed; measured once it is loaded"
-    if least == most:
-        return [f"A picture will take about {least} on {found.device} ({how})."]
-    return [f"A picture will take {least} to {most} on {found.device} ({how})."]
+    return [f"A picture will take between {least} and {most} on {found.device} ({how})."]
 
 
 def requirements() -> list[str]:
     """The optional dependencies ``gpu`` of this package, as pip takes them."""
     stated = metadata.requires("tryon-service") or []
     return [each.partition(";")[0].strip() for each in stated if EXTRA.search(each)]
+
+
+def ask_registry(library: str) -> None:
+    """See that pip's registry answers and has a library; nothing is downloaded.
+
+    Raises:
+        EngineUnavailable: It does not, or has not.
+    """
+    if _pip("index", "versions", library, stdout=subprocess.DEVNULL).returncode != 0:
+        raise EngineUnavailable(
+            f"the registry that pip is set to gives no {library}; is this machine connected to a network?"
+        )
 
 
 def install_libraries(wanted: Sequence[str]) -> None:
@@ -172,10 +184,15 @@ def install_libraries(wanted: Sequence[str]) -> None:
         EngineUnavailable: It did not; nothing was installed.
     """
     constraints = ["--constraint", str(CONSTRAINTS)] if CONSTRAINTS.is_file() else []
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--retries", "1"]
-    # S603: the command is made of constants and this package's own requirements.
-    done = subprocess.run([*command, *constraints, *wanted], stderr=subprocess.PIPE, text=True, check=False)
+    done = _pip("install", *constraints, *wanted)
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or ["it did not say why"]
         raise EngineUnavailable(f"pip cannot install its libraries ({said[-1].removeprefix('ERROR: ')}).")
     importlib.invalidate_caches()
+
+
+def _pip(command: str, *arguments: str, stdout: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run pip on this environment; what it complains about is kept."""
+    words = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--retries", "1", *arguments]
+    # S603: the command is made of constants and this package's own requirements.
+    return subprocess.run(words, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)

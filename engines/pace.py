@@ -120,4 +120,5 @@ def duration_words(seconds: float) -> str:
         return f"{whole} seconds" if whole > 1 else "1 second"
     if seconds < 90 * 60:
         return f"{round(seconds / 60)} minutes"
-    return f"{seconds / 3600:.1f} hours"
+    hours = seconds / 3600
+    return f"{hours:.1f} hours" if hours < 10 else f"{hours:.0f} hours"

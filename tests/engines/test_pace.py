@@ -77,7 +77,14 @@ def test_words_never_go_up_while_time_passes() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.2, "1 second"), (89, "89 seconds"), (90, "2 minutes"), (5390, "90 minutes"), (5400, "1.5 hours")],
+    [
+        (0.2, "1 second"),
+        (89, "89 seconds"),
+        (90, "2 minutes"),
+        (5390, "90 minutes"),
+        (5400, "1.5 hours"),
+        (36_000, "10 hours"),
+    ],
 )
 def test_words_for_a_whole_picture(seconds: float, words: str) -> None:
     assert duration_words(seconds) == words
