@@ -195,4 +195,11 @@ def _pip(command: str, *arguments: str, stdout: int | None = None) -> subprocess
     """Run pip on this environment; what it complains about is kept."""
     words = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--retries", "1", *arguments]
     # S603: the command is made of constants and this package's own requirements.
-    return subprocess.run(words, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    return subprocess.run(
+        words,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        umask=0o022,  # libraries are public, and another user may render with them
+    )

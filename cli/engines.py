@@ -323,7 +323,7 @@ def fetch(
     if name not in OFFERED:
         raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     settings = load_settings()
-    os.umask(0o022)  # the weights are public, and another user may render with them
+    umask = os.umask(0o022)  # the weights are public, and another user may render with them
     try:
         wanted = OFFERED[name]
         if not wanted.weights:
@@ -337,4 +337,6 @@ def fetch(
         wanted.check(folder)
     except (ModelsMissing, EngineUnavailable) as error:
         fail(str(error))
+    finally:
+        os.umask(umask)  # pictures are not
     typer.echo(f"All that {name} needs is in {folder}, and its tensors are those of the network.")
