@@ -39,9 +39,10 @@ $(READY_FOR_TESTS): $(READY)
 	$(VENV)/generators/bin/python -m pip install --quiet --disable-pip-version-check $(CLIENT_GENERATOR)
 	touch $@
 
-demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg]
+demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg] [ENGINE=fashn [YES=1]]
 	$(BIN)/tryon demo $(if $(PERSON),--person "$(PERSON)") $(foreach name,$(GARMENT),--garment "$(name)") \
-	  $(foreach name,$(CATEGORY),--category $(name)) $(if $(OUT),--out "$(OUT)")
+	  $(foreach name,$(CATEGORY),--category $(name)) $(if $(OUT),--out "$(OUT)") \
+	  $(if $(ENGINE),--engine $(ENGINE)) $(if $(YES),--yes)
 
 up: env ## Run the whole service here until Ctrl-C
 	$(BIN)/tryon up

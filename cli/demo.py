@@ -15,13 +15,15 @@ from typing import Annotated, cast
 import typer
 from PIL import Image
 
-from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.engines import contact_sheet
+from api.dashboard.samples import PORTRAIT, SAMPLES, path_of, picture_of, pixels_of
+from cli.engine_demo import demonstrate
+from cli.engines import contact_sheet, read_outfit
 from cli.service import Service
 from cli.stack import running_stack, start_detached
 from domain import accounts
 from domain.access.keys import create_key
 from domain.jobs import jobs
+from engines.catalogue import OFFERED
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
@@ -37,6 +39,7 @@ LONGEST_JOB_SECONDS = 600.0
 
 
 def demo(
+    *,
     person: Annotated[Path | None, typer.Option(help="Photo of a person; a sample portrait when not given.")] = None,
     garment: Annotated[
         list[str] | None,
@@ -46,14 +49,28 @@ def demo(
         list[str] | None, typer.Option(help="upper_body, lower_body or full_body; one for each garment.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("out/demo.jpg"),
+    engine: Annotated[
+        str | None,
+        typer.Option(help=f"One of {', '.join(OFFERED)}: fetch it if it is not here, and draw without the service."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Fetch what the engine needs without asking.")] = False,
 ) -> None:
-    """Bring the stack up if it is not, try a garment on over HTTP, and write the picture."""
+    """Bring the stack up if it is not, try a garment on over HTTP, and write the picture.
+
+    With an engine: draw with it here and lay its picture beside the embedded engine's.
+    """
+    if engine is not None and engine not in OFFERED:
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     names = garment or [DEFAULT_GARMENT]
     categories = category or [SAMPLES[name].category if name in SAMPLES else "upper_body" for name in names]
     if len(categories) != len(names):
         raise typer.BadParameter("give one --category for each --garment")
     photo = _read(person) if person else _sample_portrait()
     garments = [picture_of(name) if name in SAMPLES else _read(Path(name)) for name in names]
+    if engine is not None:
+        places = [path_of(name) if name in SAMPLES else Path(name) for name in names]
+        demonstrate(engine, photo, read_outfit(places, categories, None, None), out, yes=yes)
+        return
     if running_stack() is None:
         start_detached()
     service = Service()

@@ -18,7 +18,7 @@ import typer
 
 from cli.answers import AsJson
 from cli.diagnosis import engine, host, public_address, stores, temporal
-from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, in_one_line, lines_of
 from runtime.concern import SettingsError
 from runtime.settings import load_settings
 
@@ -116,16 +116,3 @@ async def _findings_of(probe: Probe, case: Case, *, skip: bool) -> list[Finding]
         stumbled = f"could not be examined: {type(error).__name__}: {in_one_line(error)}"
         found.append(subject.error(stumbled, "Mend what the sentence names, then run `tryon doctor` again."))
     return found
-
-
-def lines_of(findings: list[Finding]) -> list[str]:
-    """The findings for a person to read."""
-    widest = max(len(finding.subject) for finding in findings)
-    lines = []
-    for finding in findings:
-        lines.append(f"{finding.level:<8} {finding.subject:<{widest}}  {finding.sentence}")
-        if finding.remedy:
-            lines.append(f"{'':<8} {'':<{widest}}  → {finding.remedy}")
-    errors, warnings = (sum(finding.level == level for finding in findings) for level in ("error", "warning"))
-    verdict = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}." if errors or warnings else "All is well."
-    return [*lines, "", verdict]

@@ -20,10 +20,12 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
 from cli.answers import AsJson, fail, show
+from cli.engine_check import check
 from engines.base import EngineUnavailable
 from engines.catalogue import ENGINES, OFFERED
 from engines.garment_kinds import Category
 from engines.models import ModelsMissing, fetch_models, models_present
+from engines.pace import duration_words
 from engines.warp.about import WARP
 from engines.weights.fetch import fetch_weights
 from runtime.settings import Settings, load_settings
@@ -43,6 +45,9 @@ SHEET_HEIGHT, GAP = 1024, 16
 CLEAR_LINE = "\r\x1b[K"
 LOG_SECONDS = 5.0
 """Between lines about a drawing where they stay."""
+
+LONG_SECONDS = 10.0
+"""A picture that takes longer is announced with its time."""
 
 PersonPhoto = Annotated[Path, typer.Option(help="Photo of one person.", exists=True, dir_okay=False)]
 GarmentPhotos = Annotated[
@@ -76,7 +81,7 @@ def render(
     if debug and engine != WARP.name:
         raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
     outfit = read_outfit(garment, category, hints, back)
-    report = _drawn(engine, load_settings(), person, outfit, out, debug=debug)
+    report = draw_with(engine, load_settings(), person, outfit, out, debug=debug)
     if "error" in report:
         typer.echo(json.dumps(report) if as_json else report["error"], err=not as_json)
         raise typer.Exit(1)
@@ -110,7 +115,9 @@ def compare(
         raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     outfit = read_outfit(garment, category, hints, back)
     settings = load_settings()
-    reports = {name: _drawn(name, settings, person, outfit, out.with_name(f"{out.stem}-{name}.png")) for name in names}
+    reports = {
+        name: draw_with(name, settings, person, outfit, out.with_name(f"{out.stem}-{name}.png")) for name in names
+    }
     drawn = [Path(report["out"]) for report in reports.values() if "out" in report]
     out.parent.mkdir(parents=True, exist_ok=True)
     contact_sheet([path.read_bytes() for path in [person, *garment, *drawn]]).save(out, quality=92)
@@ -190,7 +197,7 @@ def _hints(text: str) -> GarmentHints:
         raise typer.BadParameter(f"{text} are no hints: {error}") from None
 
 
-def _drawn(
+def draw_with(
     engine: str, settings: Settings, person: Path, outfit: Sequence[Piece], out: Path, *, debug: Path | None = None
 ) -> dict[str, Any]:
     """Draw with one engine, which is loaded for it alone, and save the picture; the report, or why there is none."""
@@ -205,9 +212,14 @@ def _drawn(
     try:
         studio = Studio(settings, _written_to(debug) if debug else look_away, engine)
         loaded = time.monotonic()
+        pace = studio.info.pace
+        if pace and pace.seconds_for(len(outfit)) > LONG_SECONDS:
+            whole = duration_words(pace.seconds_for(len(outfit)))
+            told = f"A step takes {pace.step_seconds:.1f} s on {pace.device} in {pace.precision}, a picture {whole}."
+            typer.echo(f"{told} Ctrl-C stops it.", err=True)
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
-        with _progress_line() as tell:
+        with progress_line() as tell:
             result = studio.render(somebody, garments, tell)
     except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         to_blame = error.garment if isinstance(error, EngineError) else None
@@ -229,7 +241,7 @@ def _drawn(
 
 
 @contextmanager
-def _progress_line() -> Iterator[Callable[[str], None]]:
+def progress_line() -> Iterator[Callable[[str], None]]:
     """Where a drawing says how far it is: one line of a terminal, which is empty afterwards, or a few of a log."""
     in_place, said_at = sys.stderr.isatty(), time.monotonic()
 
@@ -260,6 +272,7 @@ def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
 
 app = typer.Typer(help="Engines, their licences and their weights.")
 app.command()(compare)
+app.command()(check)
 
 
 @app.callback(invoke_without_command=True)
@@ -310,7 +323,7 @@ def fetch(
     if name not in OFFERED:
         raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     settings = load_settings()
-    os.umask(0o022)  # the weights are public, and another user may render with them
+    umask = os.umask(0o022)  # the weights are public, and another user may render with them
     try:
         wanted = OFFERED[name]
         if not wanted.weights:
@@ -324,4 +337,6 @@ def fetch(
         wanted.check(folder)
     except (ModelsMissing, EngineUnavailable) as error:
         fail(str(error))
+    finally:
+        os.umask(umask)  # pictures are not
     typer.echo(f"All that {name} needs is in {folder}, and its tensors are those of the network.")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from activities.garments import WORKING_SIDE
 from activities.inference import engine_hints
-from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
+from engines.base import (
+    Category,
+    EngineError,
+    EngineInfo,
+    Garment,
+    PersonMap,
+    Picture,
+    RenderRequest,
+    RenderResult,
+)
 from engines.hint_sense import dressing_order
 from engines.pace import Countdown, Step, progress_words
 from engines.warp.debug_pictures import Observe, look_away
@@ -45,6 +54,15 @@ class Studio:
         self._engine = build_engine(engine, settings, self._segmenter, observe)
         self._segmenter.setup()
         self._engine.setup()
+
+    @property
+    def info(self) -> EngineInfo:
+        """What the engine is, with what it measured when it was set up."""
+        return self._engine.info
+
+    def readings(self) -> Mapping[str, float]:
+        """See `engines.base.Engine.readings`."""
+        return self._engine.readings()
 
     def person(self, path: Path) -> Person:
         """Read a photo and find the person in it.

@@ -111,3 +111,14 @@ def progress_words(number: int, steps: int, seconds_left: float) -> str:
     if minutes < 90:
         return f"{said}, about {minutes} minutes left"
     return f"{said}, about {round(minutes / 60)} hours left"
+
+
+def duration_words(seconds: float) -> str:
+    """For people: ``40 seconds``, ``25 minutes``, ``3.5 hours``."""
+    if seconds < 90:
+        whole = max(round(seconds), 1)
+        return f"{whole} seconds" if whole > 1 else "1 second"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} minutes"
+    hours = seconds / 3600
+    return f"{hours:.1f} hours" if hours < 10 else f"{hours:.0f} hours"

@@ -52,6 +52,10 @@ class EngineOptions(BaseModel):
         """Folder of weights that the operator chose; None is the one that ``tryon engines fetch`` fills."""
         return None
 
+    def picture_tflop(self) -> float:
+        """What a picture with one garment takes, in 10^12 floating-point operations; 0 where nobody waits for it."""
+        return 0.0
+
     def has_weights(self, folder: Path) -> bool:
         """Whether weights are where `own_weights` says."""
         return folder.is_dir()

@@ -53,6 +53,11 @@ def file_of(name: str) -> str:
     return f"samples/{name}.webp"
 
 
+def path_of(name: str) -> Path:
+    """Where a sample's picture file lies, WebP."""
+    return _STATIC / file_of(name)
+
+
 @cache
 def picture_of(name: str) -> bytes:
     """A sample's picture file, WebP.
@@ -60,10 +65,10 @@ def picture_of(name: str) -> bytes:
     Raises:
         FileNotFoundError: There is none of that name.
     """
-    return (_STATIC / file_of(name)).read_bytes()
+    return path_of(name).read_bytes()
 
 
 def pixels_of(name: str) -> NDArray[np.uint8]:
     """A sample, ``(height, width, 3)`` sRGB."""
-    with Image.open(_STATIC / file_of(name)) as picture:
+    with Image.open(path_of(name)) as picture:
         return np.asarray(picture.convert("RGB"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -82,3 +82,16 @@ def in_one_line(error: BaseException, longest: int = 200) -> str:
 def counted(number: int, thing: str) -> str:
     """``1 job``, ``2 jobs``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def lines_of(findings: Sequence[Finding]) -> list[str]:
+    """The findings for a person to read."""
+    widest = max(len(finding.subject) for finding in findings)
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.level:<8} {finding.subject:<{widest}}  {finding.sentence}")
+        if finding.remedy:
+            lines.append(f"{'':<8} {'':<{widest}}  → {finding.remedy}")
+    errors, warnings = (sum(finding.level == level for finding in findings) for level in ("error", "warning"))
+    verdict = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}." if errors or warnings else "All is well."
+    return [*lines, "", verdict]

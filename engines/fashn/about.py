@@ -22,6 +22,9 @@ fetched."""
 MAX_GARMENTS = 4
 """In as many passes."""
 
+STEP_TFLOP = 26.4
+"""One step with guidance at 576 x 864, in 10^12 operations; a test counts them."""
+
 HONOURED = frozenset({"view_angle", "back_picture"})
 """Names of the hints that can change what the network is shown."""
 
@@ -63,6 +66,10 @@ class FashnOptions(EngineOptions):
         """A folder."""
         return None if self.weights is None else str(self.weights)
 
+    def picture_tflop(self) -> float:
+        """The last step is without guidance, which is half of one."""
+        return (self.steps - 0.5) * STEP_TFLOP
+
 
 ENGINE = Registration(
     FASHN,
@@ -70,8 +77,8 @@ ENGINE = Registration(
     FashnOptions,
     libraries=GPU_LIBRARIES,
     weights=(
-        Repository(MODEL, REVISION, ("model.safetensors",)),
-        Repository(POSES, REVISION, ("yolox_l.onnx", "dw-ll_ucoco_384.onnx"), into="dwpose"),
+        Repository(MODEL, REVISION, ("model.safetensors",), megabytes=1944),
+        Repository(POSES, REVISION, ("yolox_l.onnx", "dw-ll_ucoco_384.onnx"), into="dwpose", megabytes=351),
     ),
     licences={MODEL: FASHN.weights_licence, POSES: "Apache-2.0"},
     check_weights="engines.fashn.checkpoint:check_weights",

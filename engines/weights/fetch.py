@@ -9,7 +9,8 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from engines.errors import EngineUnavailable, first_line
 
 if TYPE_CHECKING:
-    from huggingface_hub.hf_api import RepoSibling
+    from huggingface_hub.hf_api import ModelInfo, RepoSibling
 
 MANIFEST = "tryon-weights.json"
 """Written last into the folder: what it holds, where from, under which licence."""
@@ -35,12 +36,14 @@ class Repository:
         revision: A commit, or a branch whose commit is written into the manifest.
         patterns: Of wanted paths, as in a shell.
         into: Folder below the weights' own.
+        megabytes: About how much that is, to be told before the hub is asked.
     """
 
     name: str
     revision: str
     patterns: Sequence[str]
     into: str = "."
+    megabytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,17 +81,22 @@ def fetch_weights(
         EngineUnavailable: The hub does not answer or refuses, names a file outside the folder, the disk is too small,
             or a file is not the right one.
     """
-    # The client of the hub sends its requests with httpx2, which it depends on, and lets through what that raises.
-    from httpx2 import HTTPError
-    from huggingface_hub.errors import HfHubHTTPError
-
     folder.mkdir(parents=True, exist_ok=True)
-    try:
+    with _speaking_for_the_hub():
         sources = [_fetched(repository, folder, report, endpoint) for repository in repositories]
-    except (HfHubHTTPError, HTTPError, OSError) as error:
-        raise EngineUnavailable(f"The hub does not give the weights: {first_line(error)}") from error
     manifest = {"licence": licence, "sources": sources}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def missing_megabytes(repository: Repository, folder: Path, endpoint: str | None = None) -> float:
+    """How much `fetch_weights` would download of a repository now; the hub is asked, and nothing is written.
+
+    Raises:
+        EngineUnavailable: As `fetch_weights`.
+    """
+    with _speaking_for_the_hub():
+        _, _, missing = _described(repository, folder, endpoint)
+    return sum(file.size for file in missing) / 1e6
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
@@ -100,16 +108,39 @@ def read_manifest(folder: Path) -> dict[str, object]:
     return manifest if isinstance(manifest, dict) else {}
 
 
+@contextmanager
+def _speaking_for_the_hub() -> Iterator[None]:
+    """Errors of the hub and of the way there in one sentence."""
+    # The client of the hub sends its requests with httpx2, which it depends on, and lets through what that raises.
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        yield
+    except (HfHubHTTPError, HTTPError, OSError) as error:
+        raise EngineUnavailable(f"The hub does not give the weights: {first_line(error)}") from error
+
+
+def _described(
+    repository: Repository, folder: Path, endpoint: str | None
+) -> tuple[ModelInfo, list[_Wanted], list[_Wanted]]:
+    """What the hub says about a repository, the files that are wanted, and those of them that are not here whole."""
+    from huggingface_hub import HfApi
+
+    info = HfApi(endpoint=endpoint).model_info(repository.name, revision=repository.revision, files_metadata=True)
+    wanted = _wanted(repository, info.siblings or [])
+    missing = [file for file in wanted if not _is_whole(folder / repository.into / file.path, file)]
+    return info, wanted, missing
+
+
 def _fetched(
     repository: Repository, folder: Path, report: Callable[[str], None], endpoint: str | None
 ) -> dict[str, object]:
     """Download one repository's files; returns its part of the manifest."""
-    from huggingface_hub import HfApi, hf_hub_download
+    from huggingface_hub import hf_hub_download
 
-    info = HfApi(endpoint=endpoint).model_info(repository.name, revision=repository.revision, files_metadata=True)
-    wanted = _wanted(repository, info.siblings or [])
+    info, wanted, missing = _described(repository, folder, endpoint)
     place = folder / repository.into
-    missing = [file for file in wanted if not _is_whole(place / file.path, file)]
     _check_space(folder, sum(file.size for file in missing))
     total = sum(file.size for file in wanted) / 1e9
     report(f"{repository.name} at {info.sha}: {len(wanted)} files, {total:.2f} GB, {len(missing)} to fetch.")

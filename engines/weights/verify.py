@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from engines.base import EngineUnavailable
@@ -43,6 +45,47 @@ def check_folder(folder: Path, *, digests: bool) -> int:
             if hashlib.file_digest(file, "sha256").hexdigest() != expected:
                 raise EngineUnavailable(f"{path} is damaged: it has another SHA-256 than when it was fetched.")
     return len(listed)
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """What a folder's weights consist of.
+
+    Attributes:
+        count: How many tensors there are.
+        values: How many numbers in them.
+        kinds: How many tensors there are of each kind of number, such as ``BF16``.
+    """
+
+    count: int
+    values: int
+    kinds: dict[str, int]
+
+
+def read_tensors(folder: Path) -> Tensors:
+    """Read every tensor in a folder, one at a time, and see that each number in it is one.
+
+    Raises:
+        EngineUnavailable: Names the file and the first tensor that holds infinity or no number; or a file that cannot
+            be read.
+    """
+    from safetensors import SafetensorError, safe_open  # here, for its library is not installed everywhere
+
+    kinds: Counter[str] = Counter()
+    values = 0
+    for path in sorted(folder.rglob("*.safetensors")):
+        header = read_header(path)
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name, entry in header.items():
+                    tensor = file.get_tensor(name)
+                    if not tensor.isfinite().all():
+                        raise EngineUnavailable(f"{path}: {name} holds what are no finite numbers.")
+                    kinds[entry.dtype] += 1
+                    values += tensor.numel()
+        except SafetensorError as error:
+            raise EngineUnavailable(f"{path} cannot be read: {error}.") from None
+    return Tensors(kinds.total(), values, dict(kinds))
 
 
 def _listed(folder: Path) -> dict[Path, str]:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from engines.pace import Countdown, Pace, Step, progress_words
+from engines.pace import Countdown, Pace, Step, duration_words, progress_words
 
 
 class Clock:
@@ -73,3 +73,18 @@ def test_words_never_go_up_while_time_passes() -> None:
     said = [progress_words(1, 2, seconds) for seconds in range(20_000, 0, -1)]
     changes = [after for before, after in pairwise(said) if before != after]
     assert len(changes) == len(set(changes))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 second"),
+        (89, "89 seconds"),
+        (90, "2 minutes"),
+        (5390, "90 minutes"),
+        (5400, "1.5 hours"),
+        (36_000, "10 hours"),
+    ],
+)
+def test_words_for_a_whole_picture(seconds: float, words: str) -> None:
+    assert duration_words(seconds) == words

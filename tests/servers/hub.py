@@ -1,4 +1,4 @@
-"""As much of the Hugging Face hub as a download needs: one repository's files, in pieces, with a line that breaks."""
+"""As much of the Hugging Face hub as a download needs: repositories' files, in pieces, with a line that breaks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+BRANCH = "main"
+REPOSITORY = "owner/model"
 
 
 @dataclass
@@ -19,32 +21,38 @@ class FakeHub:
     """What the server gives, and what it was asked.
 
     Attributes:
-        files: Path to content, of the one repository.
+        files: Path to content, of `REPOSITORY`.
+        others: The same of other repositories, by their names.
         lie: Paths whose content differs from its digest.
         break_once: Paths of which the first download ends in the middle.
         downloads: Path and first byte of each download.
     """
 
     files: dict[str, bytes]
+    others: dict[str, dict[str, bytes]] = field(default_factory=dict)
     lie: set[str] = field(default_factory=set)
     break_once: set[str] = field(default_factory=set)
     downloads: list[tuple[str, int]] = field(default_factory=list)
     address: str = ""
 
-    def described(self) -> dict[str, object]:
-        """The answer about the repository."""
+    def described(self, repository: str) -> dict[str, object]:
+        """The answer about a repository.
+
+        Raises:
+            KeyError: There is none of that name.
+        """
         siblings = []
-        for path, content in self.files.items():
+        for path, content in self.files_of(repository).items():
             digest = hashlib.sha256(content).hexdigest()
             lfs = {"sha256": digest, "size": len(content), "pointerSize": 130}
             siblings.append(
                 {"rfilename": path, "size": len(content)} | ({} if path.endswith(".json") else {"lfs": lfs})
             )
-        return {"id": "owner/model", "sha": COMMIT, "siblings": siblings}
+        return {"id": repository, "sha": COMMIT, "siblings": siblings}
 
-    def content(self, path: str) -> bytes:
-        """What is sent for a file."""
-        return bytes(reversed(self.files[path])) if path in self.lie else self.files[path]
+    def files_of(self, repository: str) -> dict[str, bytes]:
+        """Its files."""
+        return self.files if repository == REPOSITORY else self.others[repository]
 
 
 @contextmanager
@@ -76,17 +84,22 @@ def _handler_for(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             path = urlsplit(self.path).path
             if not path.startswith("/api/"):
                 self._file(send=True)
-            elif path == f"/api/models/owner/model/revision/{COMMIT}":
-                self._answer(200, json.dumps(hub.described()).encode(), {"Content-Type": "application/json"})
+                return
+            repository, _, revision = path.removeprefix("/api/models/").partition("/revision/")
+            if revision in {COMMIT, BRANCH} and repository in {REPOSITORY, *hub.others}:
+                self._answer(200, json.dumps(hub.described(repository)).encode(), {"Content-Type": "application/json"})
             else:
                 self._answer(404, b'{"error": "Repository not found"}', {"X-Error-Code": "RepoNotFound"})
 
         def _file(self, *, send: bool) -> None:
-            path = unquote(urlsplit(self.path).path).removeprefix(f"/owner/model/resolve/{COMMIT}/")
-            if path not in hub.files:
+            repository, _, path = unquote(urlsplit(self.path).path)[1:].partition(f"/resolve/{COMMIT}/")
+            files = hub.files_of(repository)
+            if path not in files:
                 self._answer(404, b"", {"X-Error-Code": "EntryNotFound"})
                 return
-            content, first = hub.content(path), 0
+            content, first = files[path], 0
+            if path in hub.lie:
+                content = bytes(reversed(content))
             headers = {
                 "ETag": f'"{hashlib.sha256(content).hexdigest()}"',
                 "X-Repo-Commit": COMMIT,

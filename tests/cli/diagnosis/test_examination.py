@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 import pytest
 from typer.testing import CliRunner
 
-from cli.diagnosis.findings import Case, Finding, Subject
-from cli.doctor import PROBES, Probe, examine, lines_of
+from cli.diagnosis.findings import Case, Finding, Subject, lines_of
+from cli.doctor import PROBES, Probe, examine
 from cli.main import app
 
 WELL = Subject("well")

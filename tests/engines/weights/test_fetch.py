@@ -12,7 +12,7 @@ import huggingface_hub.constants
 import pytest
 
 from engines.base import EngineUnavailable
-from engines.weights.fetch import MANIFEST, Repository, fetch_weights, read_manifest
+from engines.weights.fetch import MANIFEST, Repository, fetch_weights, missing_megabytes, read_manifest
 from tests.servers.hub import COMMIT, FakeHub, running_hub
 
 LARGE = bytes(range(256)) * 94_000
@@ -43,6 +43,15 @@ def test_wanted_files_arrive_whole_with_a_manifest(hub: FakeHub, tmp_path: Path)
     manifest = read_manifest(tmp_path / "weights")
     assert manifest["licence"] == "Apache-2.0"
     assert manifest["sources"][0]["revision"] == COMMIT  # type: ignore[index]
+
+
+def test_what_is_missing_is_told_before_it_is_fetched(hub: FakeHub, tmp_path: Path) -> None:
+    repository = Repository("owner/model", COMMIT, ("*.safetensors", "config.json"))
+    folder = tmp_path / "weights"
+    assert missing_megabytes(repository, folder, hub.address) == (len(LARGE) + len(hub.files["config.json"])) / 1e6
+    assert not folder.exists()
+    fetched(hub, folder)
+    assert missing_megabytes(repository, folder, hub.address) == 0
 
 
 def test_second_time_nothing_is_fetched(hub: FakeHub, tmp_path: Path) -> None:
