@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from api.administration import blocking, erasing, orders, terms
-from api.usage import UsageAnswer
 from cli.answers import AsJson, show
 from cli.service import AccountName, Service, account_named
 from domain import mails
@@ -127,6 +126,8 @@ def top_up(
 @app.command("usage")
 def usage(account: AccountName, as_json: AsJson = False) -> None:
     """Show what an account has used."""
+    from api.usage import UsageAnswer  # here, because it brings the whole API
+
     service = Service()
     with service.reading() as session:
         used = usage_of(session, service.plans, account_id=account_named(session, account), now=datetime.now(UTC))

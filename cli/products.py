@@ -15,9 +15,6 @@ from typing import Annotated, Any
 
 import typer
 
-from api.products.imports import read_product_file
-from api.products.schemas import ProductBody
-from api.products.service import refusal_named
 from cli.answers import AsJson, fail, show
 from cli.service import AccountName, Service, account_named
 from domain import products
@@ -48,6 +45,8 @@ def list_products(
     as_json: AsJson = False,
 ) -> None:
     """Every product of an account, newest first."""
+    from api.products.schemas import ProductBody  # here, as below, because it brings the whole API
+
     wanted, after = None if status is Status.ALL else status.value, None
     bodies: list[ProductBody] = []
     with Service().reading() as session:
@@ -76,6 +75,8 @@ def import_file(
 
     Rows update the product with their externalId. Needs Temporal and the CPU worker.
     """
+    from api.products.imports import read_product_file
+
     service = Service()
     with service.reading() as session:
         account_id = account_named(session, account)
@@ -123,6 +124,8 @@ def import_file(
 
 async def _register(temporal: TemporalGateway, account_id: str, row: ImportRow) -> str | SkippedRow:
     """Register a row; whether it was ``created``, ``updated`` or ``unchanged``, or why it failed."""
+    from api.products.service import refusal_named
+
     wanted = row.registration(new_registration_id(), account_id)
     try:
         saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)

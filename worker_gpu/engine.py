@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engines.base import Engine, EngineUnavailable, PersonSegmenter
 from engines.catalogue import AUTOMATIC, ENGINES, nameable
@@ -13,9 +14,11 @@ from engines.licences import check_licence
 from engines.person.segmenter import MediaPipeSegmenter
 from engines.registration import Workplace
 from engines.routes import RoutedEngines, parse_route
-from engines.warp.debug_pictures import Observe
 from engines.weights.fetch import read_manifest
 from runtime.settings import EngineSettings, Settings
+
+if TYPE_CHECKING:  # it brings SciPy and the whole warp engine, which other engines and the doctor do without
+    from engines.warp.debug_pictures import Observe
 
 
 def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngines:

@@ -8,7 +8,6 @@ No browser speaks HTTP/1.0, but proxies do that were told nothing.
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
@@ -18,6 +17,7 @@ from api.parts import Parts
 from api.routes import RoutePolicy
 from domain import mails
 from domain.errors import TryOnError
+from runtime.own_machine import is_own
 from runtime.settings import Settings
 
 OF_PROXIES = (
@@ -53,16 +53,6 @@ def may_read_mail(request: Request, settings: Settings) -> bool:
         and not any(name in request.headers for name in OF_PROXIES)
         and request.scope["http_version"] != "1.0"
     )
-
-
-def is_own(host: str | None) -> bool:
-    """Whether a name or an address is the machine itself."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address((host or "").strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def keeps_no_cookie(request: Request, settings: Settings) -> bool:

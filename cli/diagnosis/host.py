@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from api.dashboard.outbox import is_own
 from api.payments import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject, counted
 from imaging.provenance import SigningError, open_signer
 from runtime.concern import SettingsError
 from runtime.embedded.record import has_secrets, is_private
 from runtime.embedded.servers import GIB, LEAST_FREE_SHARE
+from runtime.own_machine import is_own
 from runtime.settings import MailSettings, PaymentSettings, Settings, StackSettings, TemporalSettings
 
 PUBLIC_URL = Subject("public URL")

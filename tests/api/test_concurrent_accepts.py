@@ -27,7 +27,7 @@ pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 SMALL = data_uri(encoded(photo(256, 256)))
 BODY = json.dumps(single(customerPhotoBase64=SMALL, garmentImageUrl="https://shop.example/shirt.png"))
-ALL_AT_ONCE, ALLOWED = 200, 50
+ALL_AT_ONCE, ALLOWED = 100, 25
 
 
 async def post_all(api: Api, caller: Caller, number: int, **headers: str) -> list[httpx.Response]:

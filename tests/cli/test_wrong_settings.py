@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from typer.testing import CliRunner
 
 from cli.main import PLACES, app
 from runtime.concern import Concern, SettingsError
+from tests.stack.command_line import API, run_program
 
 PROJECT = Path(__file__).parents[2]
 
@@ -100,9 +99,7 @@ def every_process() -> list[list[str]]:
 @pytest.mark.parametrize("words", every_process(), ids=" ".join)
 def test_every_process_ends_with_one_sentence(words: list[str], tmp_path: Path) -> None:
     environment = {**os.environ, "TRYON_S3_PORT": "many", "TRYON_DATA_DIR": str(tmp_path), "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_program(words[0], words[1:], environment, tmp_path)
     assert (done.stdout, done.stderr, done.returncode) == ("", SAID, 1)
     assert [each for each in tmp_path.iterdir() if each.name != "out"] == [], "nothing was begun"
 
@@ -128,9 +125,7 @@ def test_the_api_says_what_is_wrong_with_what_only_it_reads(
         "TRYON_S3_SECRET_KEY": "s" * 32,
         variable: value,
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "api.main"], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_program(API, [], environment)
     assert done.returncode == 1
     assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

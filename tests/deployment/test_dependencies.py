@@ -73,7 +73,7 @@ def test_the_processes_of_an_image_start_without_what_it_leaves_out(image: str, 
 
 
 def test_a_module_that_is_needed_would_be_missed() -> None:
-    done = imported(("worker_gpu.main",), {"scipy"})
+    done = imported(("engines.warp.engine",), {"scipy"})
     assert "left out: scipy" in done.stderr
 
 

@@ -11,25 +11,25 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from runpy import run_module
 
 from cli.main import PLACES
 
-TRYON, WORKER_GPU = "cli.main", "worker_gpu.main"
+TRYON, API, WORKER_CPU, WORKER_GPU = "cli.main", "api.main", "worker_cpu.main", "worker_gpu.main"
 PROJECT = Path(__file__).parents[2]
 PATIENCE = 120.0
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(
-    [__name__, TRYON, WORKER_GPU, *{f"cli.{place.partition(':')[0]}" for place in PLACES.values()}]
+    [__name__, TRYON, API, WORKER_CPU, WORKER_GPU, *{f"cli.{place.partition(':')[0]}" for place in PLACES.values()}]
 )
 
 
 def run_program(
     module: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path = PROJECT
 ) -> subprocess.CompletedProcess[str]:
-    """Run the ``main`` of a module to its end, in a folder."""
+    """Run a module to its end, as ``python -m`` does, in a folder."""
     with tempfile.TemporaryDirectory() as streams:
         said, complained = files = Path(streams) / "stdout", Path(streams) / "stderr"
         for file in files:
@@ -55,4 +55,5 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *arguments]
-    import_module(module).main()
+    sys.modules.pop(module, None)  # runpy warns of one that is there
+    run_module(module, run_name="__main__", alter_sys=True)

@@ -1,7 +1,7 @@
 """Every program in the docs, the readmes and the dashboard, run as it stands, with photos as large as phones make them.
 
 What stands for an address or a key comes from the environment, as it does for a reader. Each program is also shown a
-refusal and a job that failed, and has to say so.
+refusal and a job that failed, and has to say so; with small photos, since it has sent the large ones by then.
 """
 
 from __future__ import annotations
@@ -151,6 +151,14 @@ def folder(pictures: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def put_small_pictures(folder: Path) -> None:
+    """In the place of the large ones."""
+    for picture in folder.iterdir():
+        if picture.is_symlink():
+            picture.unlink()
+            picture.write_bytes(encoded())
+
+
 @pytest.fixture
 async def service(open_api: OpenApi, temporal: Client) -> AsyncIterator[LiveService]:
     async with live_service(open_api, temporal) as running:
@@ -211,6 +219,7 @@ async def test_the_program_runs_as_it_stands(service: LiveService, folder: Path,
     else:
         assert done.stdout or list(folder.glob("look*.jpg"))
 
+    put_small_pictures(folder)
     with running_server(lambda _request: refusal(401, "unauthorized")) as server:
         command = program(snippet.language, text.replace(service.url, server.url), folder)
         refused = await replace(service, url=server.url).run(*command, folder=folder)

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from api.dashboard.outbox import is_own
 from domain import mails
+from runtime.own_machine import is_own
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, words

@@ -53,6 +53,7 @@ def test_money_is_right_whatever_happens(own_database_url: str) -> None:
     play(own_database_url)
 
 
+@pytest.mark.databases("sqlite")  # it is about the machine, which is the same on both
 def test_the_machine_finds_a_forgotten_release(own_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof above is worth something only if it can fail."""
 
