@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_FOR_TESTS := $(VENV)/.ready-for-tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # Judges of the dashboard's accessibility and of clients in TypeScript; without npm their tests are skipped.
-NPM_PACKAGES := axe-core@4.14.1 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@22.20.5 standardwebhooks@1.0.0
+NPM_PACKAGES := axe-core@4.14.1 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@22.20.5 standardwebhooks@1.0.0 @trustnxt/c2pa-ts@0.9.4
 CLIENT_GENERATOR := openapi-python-client==0.29.1# in an environment of its own: it pins what we use in other versions
 PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py

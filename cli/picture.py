@@ -31,7 +31,8 @@ def verify(
     signing, name = settings.signing, settings.dashboard.name
     try:
         signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url="")
-        told = read_manifest(file.read_bytes(), signer.anchor if signer else "")
+        ours = (signer.anchor, signer.serial) if signer else ("", "")
+        told = read_manifest(file.read_bytes(), *ours)
     except (SigningError, OSError) as error:
         fail(str(error))
     except ImageError as error:

@@ -146,9 +146,10 @@ class DecoderPool:
         """As `imaging.decode.decode_logo`, with the share and the errors of `inspect`."""
         return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
 
-    async def read_manifest(self, holder: Hashable, data: bytes, anchor: str) -> Told:
+    async def read_manifest(self, holder: Hashable, data: bytes, anchor: str, serial: str) -> Told:
         """As `imaging.provenance.read_manifest`, with the share and the errors of `inspect`."""
-        header, _ = await self._ask(holder, {"task": "read_manifest", "anchor": anchor}, data)
+        request = {"task": "read_manifest", "anchor": anchor, "serial": serial}
+        header, _ = await self._ask(holder, request, data)
         return Told(**header["told"])
 
     async def in_thread(

@@ -67,7 +67,7 @@ def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
         if request["task"] == "read_manifest":
             from imaging.provenance import read_manifest
 
-            send(link, {"told": asdict(read_manifest(bytes(data), request["anchor"]))})
+            send(link, {"told": asdict(read_manifest(bytes(data), request["anchor"], request["serial"]))})
             return
         limits = ImageLimits(**request["limits"])
         if request["task"] == "inspect":

@@ -121,7 +121,9 @@ class PictureSigner:
                 raise SigningError(f"The certificate {each.subject.rfc4514_string()} is not valid today.")
         self.expires_at = min(each.not_valid_after_utc for each in chain)
         self.anchor = _pem(chain[-1])
-        """The root: readers that trust it know pictures of this service."""
+        """The root."""
+        self.serial = str(chain[0].serial_number)
+        """Of the certificate itself: whoever else has one from the same root is not this service."""
         self._certificates, self._key, self._timestamp_url = certificates, key, timestamp_url
         self._generator = {"name": name, "version": version}
         self._lock = threading.Lock()
@@ -215,12 +217,13 @@ def open_signer(certificates: Path | None, key: Path | None, *, name: str, times
     return PictureSigner(*texts, name=name, version=metadata.version("tryon-service"), timestamp_url=timestamp_url)
 
 
-def read_manifest(picture: bytes, anchor: str = "") -> Told:
+def read_manifest(picture: bytes, anchor: str = "", serial: str = "") -> Told:
     """What a picture says of itself; the network is not asked.
 
     Args:
         picture: Any file, of whomever.
-        anchor: PEM of the root whose pictures are ``ours``.
+        anchor: PEM of the root of our certificate.
+        serial: Number of our certificate: what it signed is ``ours``.
 
     Raises:
         ImageError: ``image_not_readable``: it does not begin like a JPEG, PNG or WebP.
@@ -257,7 +260,7 @@ def read_manifest(picture: bytes, anchor: str = "") -> Told:
     return Told(
         found=True,
         intact=not faults,
-        ours=reader.get_validation_state() == "Trusted",
+        ours=reader.get_validation_state() == "Trusted" and signed.get("cert_serial_number") == serial,
         signer=", ".join(filter(None, (signed.get("common_name"), signed.get("issuer")))),
         generator=" ".join(filter(None, (generator.get("name"), generator.get("version")))),
         engine=" ".join(filter(None, (agent.get("name"), agent.get("version")))),

@@ -34,9 +34,9 @@ async def read_picture(request: Request, form: SentForm, parts: Parts, decoders:
     upload = form.file("picture")
     if upload is None:
         return page(request, "signed_pictures.html", 422, told=None, error="Choose a picture.")
-    anchor = parts.signer.anchor if parts.signer else ""
+    ours = (parts.signer.anchor, parts.signer.serial) if parts.signer else ("", "")
     try:
-        told = await decoders.read_manifest(VISITORS, upload.data, anchor)
+        told = await decoders.read_manifest(VISITORS, upload.data, *ours)
     except ImageError as error:
         return page(request, "signed_pictures.html", 422, told=None, error=CATALOGUE[error.code].sentence)
     sentences = sentences_of(told, parts.settings.dashboard.name)

@@ -177,12 +177,14 @@ async def picture_answer(
     """
     job = await own.completed(job_id)
     named = hashlib.sha256(f"{job.id} {media_type} {size}".encode()).hexdigest()[:32]
-    headers = {"ETag": f'"{named}"', "Vary": "Accept"}
+    kept = (media_type, size) == (MEDIA_TYPES[0], None)
+    # Weak where it is made for each answer: it is the same picture, but signed at another moment.
+    headers = {"ETag": f'"{named}"' if kept else f'W/"{named}"', "Vary": "Accept"}
     known = request.headers.get("If-None-Match", "")
-    if headers["ETag"] in known or known.strip() == "*":
+    if f'"{named}"' in known or known.strip() == "*":
         return Response(status_code=304, headers=headers)
     stored = await own.picture(job)
-    if (media_type, size) == (MEDIA_TYPES[0], None):
+    if kept:
         return Response(stored, media_type=media_type, headers=headers)
     picture = await decoders.in_thread(job.account_id, convert_result, stored, media_type, size, parts.signer)
     return Response(picture, media_type=media_type, headers=headers)

@@ -82,6 +82,11 @@ async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUI
     return verdict
 
 
+def jobs_of(world: World) -> set[uuid.UUID]:
+    """All that there are."""
+    return set(_read(world)[0])
+
+
 def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[str]], int]:
     with world.database.reading() as session:
         rows = session.execute(select(Job.id, Job.status).where(Job.account_id == world.account_id)).all()

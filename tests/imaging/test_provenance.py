@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from imaging.provenance import (
     sentences_of,
 )
 from tests.imaging.pictures import textured
+from tests.node_tools import PACKAGES, node
 
 AT = datetime(2026, 11, 28, 10, 30, tzinfo=UTC)
 PHOTO = "ab" * 32
@@ -47,7 +49,7 @@ def signed(signer: PictureSigner) -> bytes:
 
 
 def test_a_picture_tells_how_it_was_made_and_holds_no_other(signer: PictureSigner, signed: bytes) -> None:
-    assert read_manifest(signed, signer.anchor) == Told(
+    assert read_manifest(signed, signer.anchor, signer.serial) == Told(
         found=True,
         intact=True,
         ours=True,
@@ -75,7 +77,7 @@ def test_what_no_model_drew_is_a_composite(signer: PictureSigner) -> None:
 @pytest.mark.parametrize("media_type", ["image/jpeg", "image/png", "image/webp"])
 def test_a_copy_tells_of_the_picture_that_it_was_made_of(signer: PictureSigner, signed: bytes, media_type: str) -> None:
     copy = signer.sign_copy(convert_result(signed, media_type, 100), media_type, signed)
-    told = read_manifest(copy, signer.anchor)
+    told = read_manifest(copy, signer.anchor, signer.serial)
     assert (told.found, told.intact, told.ours) == (True, True, True)
     assert told.engine == "klein rev-1"
     assert told.photo_sha256 == PHOTO
@@ -87,6 +89,33 @@ def painted_over(data: bytes) -> bytes:
     changed = bytearray(data)
     changed[len(changed) // 2] ^= 0xFF
     return bytes(changed)
+
+
+READ_ELSEWHERE = """
+const { readFileSync } = require("node:fs");
+(async () => {
+  const [packages, file] = process.argv.slice(1);
+  const part = (name) => import(`${packages}/@trustnxt/c2pa-ts/dist/${name}/index.js`);
+  const [{ JPEG }, { SuperBox }, { ManifestStore }] = await Promise.all(["asset", "jumbf", "manifest"].map(part));
+  const asset = new JPEG(readFileSync(file));
+  const found = await ManifestStore.read(SuperBox.fromBuffer(asset.getManifestJUMBF())).validate(asset);
+  process.stdout.write(String(found.isValid));
+})();
+"""
+"""With an implementation that has no line in common with ours: @trustnxt/c2pa-ts."""
+
+
+@pytest.mark.parametrize(("change", "valid"), [(bytes, "true"), (painted_over, "false")])
+def test_another_implementation_agrees(
+    signed: bytes, tmp_path: Path, change: Callable[[bytes], bytes], valid: str
+) -> None:
+    if not (PACKAGES / "@trustnxt").is_dir():
+        pytest.skip("@trustnxt/c2pa-ts is not there (make test-env fetches it where there is npm)")
+    file = tmp_path / "signed.jpg"
+    file.write_bytes(change(signed))
+    command = [node(), "-e", READ_ELSEWHERE, str(PACKAGES), str(file)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout == valid
 
 
 def saved_again(data: bytes) -> bytes:
@@ -108,14 +137,15 @@ def saved_again(data: bytes) -> bytes:
 def test_what_was_changed_is_told(
     signer: PictureSigner, signed: bytes, change: Callable[[bytes], bytes], found: bool, said: str
 ) -> None:
-    told = read_manifest(change(signed), signer.anchor)
+    told = read_manifest(change(signed), signer.anchor, signer.serial)
     assert (told.found, told.intact, told.ours) == (found, False, False)
     assert said in " ".join(sentences_of(told, "Fitting Room"))
 
 
-def test_a_certificate_of_another_is_not_ours(signed: bytes) -> None:
-    told = read_manifest(signed, signer_of().anchor)
+def test_a_certificate_of_another_is_not_ours(signer: PictureSigner, signed: bytes) -> None:
+    told = read_manifest(signed, signer_of().anchor, signer.serial)
     assert (told.intact, told.ours) == (True, False)
+    assert not read_manifest(signed, signer.anchor, "4711").ours, "of the same root, and another's"
     assert any("not that of this service" in each for each in sentences_of(told, "Fitting Room"))
 
 
@@ -146,9 +176,9 @@ def test_files_that_do_not_fit_are_refused_with_a_sentence(tmp_path: Path) -> No
 async def test_pictures_of_strangers_are_read_in_another_process(signer: PictureSigner, signed: bytes) -> None:
     pool = DecoderPool(1)
     try:
-        told = await pool.read_manifest("visitors", signed, signer.anchor)
+        told = await pool.read_manifest("visitors", signed, signer.anchor, signer.serial)
         assert (told.found, told.ours) == (True, True)
         with pytest.raises(ImageError):
-            await pool.read_manifest("visitors", b"no picture", "")
+            await pool.read_manifest("visitors", b"no picture", "", "")
     finally:
         await pool.close()
