@@ -66,7 +66,6 @@ FAULTS = [
             "return generations * terms.extra_cents": "return terms.extra_cents",
             "if terms.extra_cents is None:": "if terms.extra_cents == 0:",
             "if generations not in plans.topup_packs:": "if generations < 1:",
-            "Allowance.source != TOPUP, Allowance.ends_at > now)": "Allowance.ends_at > now)",
             '"volume_exhausted" if terms.trial_days is None else "trial_ended"': (
                 '"trial_ended" if terms.trial_days is None else "volume_exhausted"'
             ),
