@@ -328,8 +328,6 @@ FAULTS = [
         "domain/money/test_money_machine.py",
         changes={
             ".where(Job.id == job.id, IS_OPEN)": ".where(Job.id == job.id)",
-            "return deadline_at + OVERDUE_GRACE <= now": "return deadline_at <= now",
-            "Job.finished_at < finished_before, Job.result_key.is_(None)": "Job.finished_at < finished_before",
         },
     ),
     *faults(

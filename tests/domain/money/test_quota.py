@@ -15,6 +15,7 @@ from domain.accounts import OwnTerms
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
+from domain.money.ledger import entries_of_account
 from domain.money.plans import load_plans
 from domain.money.quota import Usage, usage_of
 from runtime.database import Database
@@ -161,6 +162,9 @@ async def test_packs_do_not_expire(database: Database, digester: KeyDigester) ->
     await end(database, await accept(database, caller, late), completed=True)
     found = await usage(database, caller, late)
     assert (found.used, found.topup_remaining) == (0, 49), "what a pack paid for is not counted as the plan's"
+    with database.reading() as session:
+        entries = entries_of_account(session, account_id=caller.account_id, limit=10)
+    assert sorted(each.kind for each in entries) == ["grant", "reserve", "settle", "topup"]
 
 
 @pytest.mark.parametrize(("plan", "generations"), [("starter", 51), ("starter", 0), ("trial", 50)])
