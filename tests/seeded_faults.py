@@ -112,6 +112,7 @@ FAULTS = [
         "domain/jobs/test_jobs.py",
         "domain/jobs/test_ended_jobs.py",
         "domain/money/test_two_guards.py",
+        "domain/money/test_quota.py",
         changes={
             ".where(Job.id == job.id, IS_OPEN)": ".where(Job.id == job.id)",
             "(settle if status == COMPLETED else release)": "(release if status == COMPLETED else settle)",
