@@ -66,7 +66,6 @@ FAULTS = [
             "return generations * terms.extra_cents": "return terms.extra_cents",
             "if terms.extra_cents is None:": "if terms.extra_cents == 0:",
             "if generations not in plans.topup_packs:": "if generations < 1:",
-            "Allowance.source != TOPUP, Allowance.ends_at > now)": "Allowance.ends_at > now)",
             '"volume_exhausted" if terms.trial_days is None else "trial_ended"': (
                 '"trial_ended" if terms.trial_days is None else "volume_exhausted"'
             ),
@@ -113,6 +112,7 @@ FAULTS = [
         "domain/jobs/test_jobs.py",
         "domain/jobs/test_ended_jobs.py",
         "domain/money/test_two_guards.py",
+        "domain/money/test_quota.py",
         changes={
             ".where(Job.id == job.id, IS_OPEN)": ".where(Job.id == job.id)",
             "(settle if status == COMPLETED else release)": "(release if status == COMPLETED else settle)",
@@ -329,8 +329,6 @@ FAULTS = [
         "domain/money/test_money_machine.py",
         changes={
             ".where(Job.id == job.id, IS_OPEN)": ".where(Job.id == job.id)",
-            "return deadline_at + OVERDUE_GRACE <= now": "return deadline_at <= now",
-            "Job.finished_at < finished_before, Job.result_key.is_(None)": "Job.finished_at < finished_before",
         },
     ),
     *faults(

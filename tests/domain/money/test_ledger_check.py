@@ -71,13 +71,16 @@ async def test_a_reservation_that_was_counted_twice(own_database: Database, call
     assert disagreement.recomputed == "250 given, 1 reserved, 0 settled"
 
 
-async def test_a_generation_that_was_used_and_not_counted(own_database: Database, caller: Caller) -> None:
+@pytest.mark.parametrize("counted", [0, 2])
+async def test_a_generation_that_was_used_and_not_counted_once(
+    own_database: Database, caller: Caller, counted: int
+) -> None:
     await end(own_database, await create_job(own_database, caller), completed=True)
     with own_database.transaction() as session:
-        session.execute(update(Allowance).values(settled=0))
+        session.execute(update(Allowance).values(settled=counted))
     disagreement = await found_one(own_database, caller)
     assert (disagreement.counted, disagreement.recomputed) == (
-        "250 given, 0 reserved, 0 settled",
+        f"250 given, 0 reserved, {counted} settled",
         "250 given, 0 reserved, 1 settled",
     )
 

@@ -15,6 +15,7 @@ from domain.accounts import OwnTerms
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
+from domain.money.ledger import entries_of_account
 from domain.money.plans import load_plans
 from domain.money.quota import Usage, usage_of
 from runtime.database import Database
@@ -96,6 +97,9 @@ async def test_a_job_is_reserved_then_used_or_given_back(database: Database, dig
     await end(database, second, completed=False)
     found = await usage(database, caller, BORN + HOUR)
     assert (found.used, found.reserved, found.daily_used) == (1, 0, 1)
+    with database.reading() as session:
+        [volume] = quota.spendable(session, account_id=caller.account_id, now=BORN + HOUR)
+        assert volume.price_cents == 4999
 
 
 async def test_a_trial_ends_after_ten_generations(database: Database, digester: KeyDigester) -> None:
@@ -154,7 +158,13 @@ async def test_packs_do_not_expire(database: Database, digester: KeyDigester) ->
     caller = await create_caller(database, digester, own_terms=replace(ROOMY, included=0), now=BORN)
     assert (await refusal(database, caller, BORN + HOUR)).code == "volume_exhausted"
     await top_up(database, caller, 50, BORN + HOUR)
-    await accept(database, caller, BORN + 900 * DAY)
+    late = BORN + 900 * DAY
+    await end(database, await accept(database, caller, late), completed=True)
+    found = await usage(database, caller, late)
+    assert (found.used, found.topup_remaining) == (0, 49), "what a pack paid for is not counted as the plan's"
+    with database.reading() as session:
+        entries = entries_of_account(session, account_id=caller.account_id, limit=10)
+    assert sorted(each.kind for each in entries) == ["grant", "reserve", "settle", "topup"]
 
 
 @pytest.mark.parametrize(("plan", "generations"), [("starter", 51), ("starter", 0), ("trial", 50)])
