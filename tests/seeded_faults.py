@@ -276,7 +276,7 @@ FAULTS = [
             "job.expires_at <= datetime.now(UTC)": "job.expires_at >= datetime.now(UTC)",
             'error_code="cancelled", keep=timedelta(0)': 'error_code="cancelled", keep=timedelta(1)',
             "        if cancelled:\n": "        if not cancelled:\n",
-            "if job.started_at is None:\n            return None": "if job.started_at is not None:\n            return None",
+            "if job.started_at is None:\n": "if job.started_at is not None:\n",
             "for key in (result_key(str(job.id)), *kept):": "for key in kept:",
             "if job.status == jobs.PROCESSING and wait_seconds:": "if job.status == jobs.FAILED and wait_seconds:",
         },

@@ -47,6 +47,7 @@ from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from intake.job import Picture, SentGarment
+from intake.pace import DrawingTimes
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.domain.money.mortal_process import DrivenClock, FakeTemporal, MortalDatabase, MortalStore, Process
@@ -153,6 +154,7 @@ class MoneyService:
             temporal=TemporalGateway(self.temporal.seen_by(process)),
             limits=LIMITS,
             plans=self._plans,
+            drawing_times=DrawingTimes(self.store),
         )
 
     async def create_member(self, plan: str, own_terms: OwnTerms) -> Member:

@@ -132,7 +132,8 @@ class FakeTemporal:
                 process.step()
                 if id not in self.runs:
                     raise RPCError("unknown", RPCStatusCode.NOT_FOUND, b"")
-                return SimpleNamespace(status=self.runs[id])
+                steps = SimpleNamespace(pending_activities=[])
+                return SimpleNamespace(status=self.runs[id], raw_description=steps, typed_search_attributes={})
 
             async def cancel() -> None:
                 process.step()
