@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import cli.engines
 from api.dashboard.samples import PORTRAIT, pixels_of
-from cli.engines import CLEAR_LINE, _progress_line
+from cli.engines import CLEAR_LINE, progress_line
 from cli.main import app
 from engines.models import models_present
 
@@ -55,7 +55,7 @@ class FakeTerminal(io.StringIO):
 def test_a_terminal_has_one_line_about_a_drawing_and_none_when_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = FakeTerminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with _progress_line() as tell:
+    with progress_line() as tell:
         tell("step 1 of 2, about 6 minutes left")
         tell("step 2 of 2, about 3 minutes left")
     assert terminal.getvalue().split(CLEAR_LINE) == [
@@ -69,7 +69,7 @@ def test_a_terminal_has_one_line_about_a_drawing_and_none_when_it_is_done(monkey
 def test_a_log_has_a_few_lines_about_a_drawing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with _progress_line() as tell:
+    with progress_line() as tell:
         tell("step 1 of 2")
         monkeypatch.setattr(cli.engines, "LOG_SECONDS", 0.0)
         tell("step 2 of 2")
