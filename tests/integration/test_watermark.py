@@ -73,7 +73,7 @@ async def test_every_result_carries_it_while_it_is_on(service: Service, temporal
         ("/status/404", "logo_unreachable"),
         ("/bytes/1048577", "logo_too_large"),
         ("/page/1000", "logo_not_usable"),
-        ("/to?url=https://127.0.0.1:9/", "logo_url_refused"),
+        ("/to?url=https://127.0.0.2/", "logo_url_refused"),
     ],
 )
 async def test_a_logo_that_cannot_be_fetched_leaves_what_was_set(

@@ -102,8 +102,9 @@ def test_the_store_is_closed_to_whoever_has_no_key(stack: Stack) -> None:
 
 
 def test_secrets_are_readable_by_their_owner_alone(stack: Stack) -> None:
-    assert stack_secrets(stack.data_dir).keys() == {"s3_secret_key", "key_pepper"}
-    for name in ("secrets.json", "s3.json", EMBEDDED_FILE, "stack.json"):
+    own = {"s3_secret_key", "key_pepper", "signing_certificates", "signing_key"}
+    assert stack_secrets(stack.data_dir).keys() == own
+    for name in ("secrets.json", "s3.json", EMBEDDED_FILE, "stack.json", "signing-key.pem"):
         assert (stack.data_dir / name).stat().st_mode & 0o077 == 0
 
 
