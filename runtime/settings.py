@@ -382,11 +382,11 @@ class ImageSettings(Concern, title="Pictures", env_prefix="TRYON_IMAGE_"):
 class SigningSettings(Concern, title="Signed pictures", env_prefix="TRYON_SIGNING_", env_ignore_empty=True):
     """The certificate that results are signed with, in the form of C2PA. Without one they are not signed."""
 
-    certificates: Path | None = None
+    certificates: File | None = None
     """PEM file with the certificate and those that lead to its root, in this order. ``tryon up`` makes one of its own
     at its first start, for which nobody vouches."""
 
-    key: Path | None = None
+    key: File | None = None
     """PEM file with its private key, unencrypted: an elliptic curve, Ed25519 or RSA."""
 
     timestamp_url: OptionalWebAddress = ""

@@ -39,6 +39,7 @@ from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
 from gateway.calls import RunNotFoundError
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
+from imaging.dialling import Dialler
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import SdkMeter, count_ended_jobs, object_store_calls, sdk_runtime
@@ -232,7 +233,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
         settings.database, on_commit=lambda info: count_ended_jobs(cpu_meter, info.get(ENDED, ()), durations=True)
     )
     store = S3ObjectStore(settings.object_store, object_store_calls(cpu_meter))
-    fetcher = RemoteImageFetcher(resolver=InsideResolver())
+    fetcher = RemoteImageFetcher(dialler=Dialler(resolver=InsideResolver()))
     engine, device = TellingEngine(), Device()
     inference = InferenceActivities(
         S3ObjectStore(settings.object_store, object_store_calls(gpu_meter)),
