@@ -104,12 +104,15 @@ def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[s
 async def _left(world: World, ended: set[uuid.UUID]) -> int:
     """Objects below the prefixes of ended jobs that are none of their results, once they had their time."""
     results = {result_key(str(job_id)) for job_id in ended}
-    until = time.monotonic() + GONE_SECONDS
+    until, swept = time.monotonic() + GONE_SECONDS, False
     while True:
         keys = await world.store.list_keys("jobs/")
         mine = [key for key in keys if _job_of(key) in ended and key not in results]
         if not mine or time.monotonic() > until:
             return len(mine)
+        if not swept and time.monotonic() > until - GONE_SECONDS / 2:
+            swept = True  # what a job that nobody finished has left goes with the next purge, ten minutes later at most
+            await (await world.gateway()).client.get_schedule_handle("tryon-purge").trigger()
         await asyncio.sleep(1)
 
 
