@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 import psycopg
 
 from domain import accounts
+from runtime.embedded.supervisor import ChildFailedError
 from tests.faults.proxy import State
 from tests.faults.world import API, CPU, DATABASE, GPU, LINKS, OURS, STORE, TEMPORAL, Customer, World
 
@@ -142,7 +143,12 @@ async def temporal_loses_everything(world: World, jobs: int) -> list[Customer]:
         for name in ("temporal.db", "temporal.db-wal", "temporal.db-shm"):
             (world.data_dir / name).unlink(missing_ok=True)
         world.signal(TEMPORAL, signal.SIGKILL)
-        await world.parts[TEMPORAL].wait_ready(60)
+        while True:
+            try:
+                await world.parts[TEMPORAL].wait_ready(60)
+                break
+            except ChildFailedError:  # not started again yet
+                await asyncio.sleep(0.5)
         for part in (CPU, GPU):
             world.signal(part, signal.SIGKILL)
         await world.links("open")
