@@ -49,12 +49,8 @@ class ApiParts:
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
     """Hashes a few at a time, however many ask."""
-
-    @cached_property
-    def signer(self) -> PictureSigner | None:
-        """Signs copies of results, and tells pictures of this service."""
-        signing, name = self.settings.signing, self.settings.dashboard.name
-        return open_signer(signing.certificates, signing.key, name=name, timestamp_url=signing.timestamp_url)
+    signer: PictureSigner | None = None
+    """Signs copies of results, and tells pictures of this service."""
 
     @cached_property
     def drawing_times(self) -> DrawingTimes:
@@ -96,6 +92,7 @@ async def open_parts(
             endings=endings,
             rate_limiter=rate_limiter,
             payments=payments,
+            signer=open_signer(name=settings.dashboard.name, **settings.signing.model_dump()),
         )
     finally:
         connecting.cancel()

@@ -28,9 +28,9 @@ def verify(
 ) -> None:
     """Read who signed a picture, how it was made and whether it was changed; exit 0 only for an intact one of ours."""
     settings = load_settings()
-    signing, name = settings.signing, settings.dashboard.name
+    name = settings.dashboard.name
     try:
-        signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url="")
+        signer = open_signer(name=name, **settings.signing.model_dump())
         ours = (signer.anchor, signer.serial) if signer else ("", "")
         told = read_manifest(file.read_bytes(), *ours)
     except (SigningError, OSError) as error:

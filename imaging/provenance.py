@@ -39,7 +39,7 @@ SELF_MADE = "self-signed on this machine"
 """In the name of such a certificate, for whoever reads it."""
 
 
-class SigningError(Exception):
+class SigningError(ValueError):
     """Pictures cannot be signed with what the settings name; the message is a sentence for the operator."""
 
 

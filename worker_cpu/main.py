@@ -84,8 +84,7 @@ def build_worker(
     Raises:
         SigningError: Pictures cannot be signed with what the settings name.
     """
-    signing, name = settings.signing, settings.dashboard.name
-    signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url=signing.timestamp_url)
+    signer = open_signer(name=settings.dashboard.name, **settings.signing.model_dump())
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)

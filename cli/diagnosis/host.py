@@ -120,10 +120,8 @@ async def look_at_pepper(case: Case) -> AsyncGenerator[Finding, None]:
 
 async def look_at_signing(case: Case) -> AsyncGenerator[Finding, None]:
     """See that results can be signed, for some time to come."""
-    signing = case.settings.signing
-    name = case.settings.dashboard.name
     try:
-        signer = open_signer(signing.certificates, signing.key, name=name, timestamp_url="")
+        signer = open_signer(name=case.settings.dashboard.name, **case.settings.signing.model_dump())
     except SigningError as error:
         yield SIGNING.error(str(error), "Name files that fit, or none: docs/signed-pictures.md.")
         return

@@ -110,6 +110,7 @@ def test_every_process_ends_with_one_sentence(words: list[str], tmp_path: Path) 
         ("TRYON_PLANS_FILE", str(PROJECT / "pyproject.toml"), "TRYON_PLANS_FILE is '"),
         ("TRYON_KEY_PEPPER", "short", "TRYON_KEY_PEPPER is wrong (its value is a secret); it has to be a secret of"),
         ("TRYON_S3_SECRET_KEY", "", "TRYON_S3_SECRET_KEY is wrong (its value is a secret); it has to be set to"),
+        ("TRYON_SIGNING_KEY", str(PROJECT / "pyproject.toml"), "Set both TRYON_SIGNING_CERTIFICATES and"),
         ("TRYON_PAYMENTS_PROVIDER", "stripe", "TRYON_PAYMENTS_PROVIDER=stripe needs TRYON_PAYMENTS_STRIPE_SECRET_KEY"),
         ("TRYON_RATE_LIMIT_URL", "http://a:hunter2@b", "TRYON_RATE_LIMIT_URL must begin with one of valkey,"),
     ],

@@ -96,7 +96,7 @@ def _write(file: Path, rows: list[dict[str, Any]]) -> None:
 
 
 async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:
-    began = time.monotonic()
+    began, world.healing = time.monotonic(), None
     try:
         customers = await each.run(world, jobs)
         healthy = await (world.healing or world.until_healthy())

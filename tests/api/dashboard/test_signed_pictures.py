@@ -16,7 +16,7 @@ PAGE = "/verify-picture"
 def signer(api: Api) -> PictureSigner:
     certificates, key = make_certificate("Fitting Room")
     made = PictureSigner(certificates.encode(), key.encode(), name="Fitting Room", version="1.2.3")
-    api.parts.__dict__["signer"] = made
+    object.__setattr__(api.parts, "signer", made)
     return made
 
 
