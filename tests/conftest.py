@@ -23,6 +23,7 @@ from runtime.embedded.servers import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.decoders import SharedDecoders
+from tests.imaging.shop import make_certificate
 from tests.servers.object_store import running_object_store
 from tests.servers.postgres import PostgresMissingError, running_postgres, tell_server
 from tests.servers.temporal import running_temporal
@@ -63,6 +64,14 @@ def plain_tracebacks() -> None:
     """Without settings, structlog would draw every variable of every frame of a fault: seconds for each."""
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """For servers on loopback that speak TLS under the name shop.example: the files of certificate and key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("the openssl program, which signs the test server's certificate, is not installed")
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -25,20 +24,12 @@ from domain.tables import WebhookDelivery
 from domain.webhooks import EndpointTerms, Outgoing
 from runtime.database import Database
 from tests.factories import Caller, create_caller
-from tests.imaging.shop import make_certificate
 from tests.servers.receiver import Receiver, running_receiver
 from workflows.contracts import DeliverWebhookInput, WebhookReport
 
 HEAD = Letterhead("Fitting Room", "https://tryon.example")
 
 pytestmark = pytest.mark.databases("sqlite")
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    if shutil.which("openssl") is None:
-        pytest.skip("the openssl program, which signs the test server's certificate, is not installed")
-    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture

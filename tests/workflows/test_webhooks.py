@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -31,7 +30,6 @@ from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 from tests.factories import Caller, create_caller, create_job
-from tests.imaging.shop import make_certificate
 from tests.memory_store import MemoryObjectStore
 from tests.servers.receiver import Receiver, running_receiver
 from workflows.accounts import DeliverWebhookWorkflow
@@ -44,10 +42,8 @@ pytestmark = pytest.mark.databases("sqlite")
 
 
 @pytest.fixture
-async def receiver(tmp_path: Path) -> AsyncIterator[Receiver]:
-    if shutil.which("openssl") is None:
-        pytest.skip("the openssl program, which signs the test server's certificate, is not installed")
-    async with running_receiver(*make_certificate(tmp_path)) as running:
+async def receiver(certificate: tuple[Path, Path]) -> AsyncIterator[Receiver]:
+    async with running_receiver(*certificate) as running:
         yield running
 
 
