@@ -28,54 +28,110 @@ import psutil
 from aiohttp import web
 from sqlalchemy import select
 
+from api.dashboard.visitor import SESSION, cookie_name
 from domain import webhooks
-from domain.tables import WebhookDelivery
+from domain.access.keys import KeyDigester
+from domain.accounts import OwnTerms
+from domain.authentication import sessions
+from domain.tables import Login, WebhookDelivery
 from domain.webhooks import EndpointTerms
+from gateway.calls import TemporalAwayError
+from runtime.object_store import ObjectStoreUnavailableError
+from tests.factories import create_caller
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, running_world
+from tests.pictures import encoded, photo
 from tests.servers.postgres import running_postgres, tell_server
+from workflows.backfills.contracts import BackfillInput, BackfillItem
 
 OUT = Path("out/soak.json")
 
-KILLED = (GPU, CPU, API, STORE, TEMPORAL)
-"""One a minute, in turn."""
+PARTS = (GPU, CPU, API, STORE, TEMPORAL)
+"""One is killed each minute, in turn; each is spared for a fifth of the time, so that one life of it is long."""
 
-EVERY_SECONDS = {"try-on": 1.5, "product": 5.0, "list": 2.0, "usage": 2.0, "page": 3.0}
-"""Between two calls of a kind. Try-ons take 0.3 s of the engine, so its queue is empty between them."""
+EVERY_SECONDS = {
+    "try-on": 1.5,
+    "combo": 9.0,
+    "backfill": 300.0,
+    "POST product": 5.0,
+    "GET list": 2.0,
+    "GET usage": 2.0,
+    "page": 3.0,
+}
+"""Between two of a kind. Try-ons take 0.3 s of the engine, so its queue is empty between them."""
 
-QUIET_SECONDS, SAMPLE_SECONDS = 60.0, 5.0
+PAGES = ("/dashboard/", "/dashboard/jobs", "/dashboard/products", "/dashboard/billing", "/dashboard/webhooks")
 
-GROWTH = 1.25
-"""Largest ratio of memory or descriptors of the last third to the first; a process starts anew every five minutes."""
+PICTURES = (encoded(photo(256, 320)), encoded(photo(256, 256)))
+"""Person and garment of every item of a backfill."""
+
+ITEMS = 20
+"""Of a backfill."""
+
+QUIET_SECONDS, SAMPLE_SECONDS, WARM_SECONDS = 180.0, 5.0, 120.0
+"""Nothing is killed at first; memory is read so often; a process is warm so long after its start."""
+
+GROWTH, SLOWER = 1.15, 2.0
+"""Largest ratios: of memory and descriptors at the end of a long life to its beginning, of p95 under kills to quiet."""
 
 
 class Soak:
     """The callers, and what they measured."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, seconds: float) -> None:
         self.world = world
+        self.seconds = seconds
         self.customers: list[Customer] = []
+        self.backfills: list[str] = []
         self.latencies: dict[str, list[tuple[float, float]]] = defaultdict(list)
-        self.samples: list[tuple[float, str, int, int]] = []
-        self.using = set[asyncio.Task[Customer]]()
+        self.samples: list[tuple[float, str, int, int, int]] = []
+        self.using = set[asyncio.Task[None]]()
         self.began = time.monotonic()
         self.received: Counter[str] = Counter()
+        self.killed: Counter[str] = Counter()
+        self.busy = uuid.UUID(int=0)
+        self.cookie = ""
 
     @property
     def now(self) -> float:
         return time.monotonic() - self.began
 
-    async def call(self, kind: str, method: str, path: str, **options: Any) -> None:
+    def spared(self) -> str:
+        """The part that is not killed now."""
+        return PARTS[min(int(self.now / self.seconds * len(PARTS)), len(PARTS) - 1)]
+
+    async def open_second_account(self) -> None:
+        """Of backfills, whose owner looks at the dashboard."""
+        settings, digester = self.world.settings, KeyDigester(*self.world.settings.security.peppers())
+        self.busy = (await create_caller(self.world.database, digester, own_terms=OwnTerms(included=10**6))).account_id
+        now = datetime.now(UTC)
+        with self.world.database.transaction() as session:
+            session.add(Login(account_id=self.busy, password_hash=None, verified_at=now, operator=True, created_at=now))
+            token = sessions.open_session(
+                session, account_id=self.busy, address="127.0.0.1", user_agent="soak", now=now
+            )
+        self.cookie = f"{cookie_name(SESSION, settings.dashboard)}={token}"
+
+    async def measured(self, kind: str, method: str, path: str, **options: Any) -> None:
+        """One call; a part that is away is no latency, and the customers' own loops repeat theirs."""
         asked = time.monotonic()
         with suppress(httpx.HTTPError):
             answer = await self.world.client.request(method, path, **options)
             if answer.status_code < 500:
+                assert answer.status_code < 300, (kind, answer.status_code, answer.text[:500])
                 self.latencies[kind].append((self.now, 1000 * (time.monotonic() - asked)))
 
-    async def try_on(self) -> None:
-        customer = Customer(str(uuid.uuid4()))
+    async def try_on(self, *, combo: bool = False) -> None:
+        """A customer who is not waited for."""
+        customer, asked = Customer(str(uuid.uuid4()), combo=combo), time.monotonic()
         self.customers.append(customer)
-        task = asyncio.create_task(self.world.use(customer))
+
+        async def be() -> None:
+            await self.world.use(customer)
+            self.latencies["combo" if combo else "try-on"].append((self.now, 1000 * (time.monotonic() - asked)))
+            await self.measured("GET poll", "GET", f"/api/v1/tryon/{customer.job_id}")
+
+        task = asyncio.create_task(be())
         self.using.add(task)
         task.add_done_callback(self.using.discard)
 
@@ -86,59 +142,106 @@ class Soak:
             "category": "upper_body",
             "garmentImageUrl": GARMENT,
         }
-        await self.call("product", "POST", "/api/v1/products", json=body)
+        await self.measured("POST product", "POST", "/api/v1/products", json=body)
 
-    async def use(self, seconds: float) -> None:
-        """All kinds of calls, each at its own pace, for so long."""
+    async def backfill(self) -> None:
+        """Pictures of one person, begun and not waited for."""
+        name = f"soak-{len(self.backfills)}"
+        keys = [f"backfills/soak/{each}.jpg" for each in ("person", "garment")]
+        shared = {"person": keys[0], "garment_image_url": keys[1], "category": "upper_body"}
+        items = [BackfillItem(key=f"{name}-{number}", **shared) for number in range(ITEMS)]
+        try:
+            for key, picture in zip(keys, PICTURES, strict=True):
+                await self.world.store.put(key, picture, "image/jpeg")
+            gateway = await self.world.gateway()
+            await gateway.start_backfill(name, BackfillInput(account=str(self.busy), items=items))
+        except (TemporalAwayError, ObjectStoreUnavailableError):
+            return
+        self.backfills.append(name)
+
+    async def use(self) -> None:
+        """All kinds of calls, each at its own pace, to the end."""
+        pages = itertools.cycle(PAGES)
         kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "try-on": self.try_on,
-            "product": self.product,
-            "list": lambda: self.call("list", "GET", "/api/v1/tryon?limit=20"),
-            "usage": lambda: self.call("usage", "GET", "/api/v1/usage"),
-            "page": lambda: self.call("page", "GET", "/dashboard/log-in"),
+            "combo": lambda: self.try_on(combo=True),
+            "backfill": self.backfill,
+            "POST product": self.product,
+            "GET list": lambda: self.measured("GET list", "GET", "/api/v1/tryon?limit=20"),
+            "GET usage": lambda: self.measured("GET usage", "GET", "/api/v1/usage"),
+            "page": lambda: self.measured("page", "GET", next(pages), headers={"Cookie": self.cookie}),
         }
 
         async def at_a_pace(kind: str) -> None:
-            while self.now < seconds:
+            while self.now < self.seconds:
                 await asyncio.gather(kinds[kind](), asyncio.sleep(EVERY_SECONDS[kind]))
 
-        await asyncio.gather(*(at_a_pace(kind) for kind in kinds), self._sample(seconds), self._kill(seconds))
+        await asyncio.gather(*(at_a_pace(kind) for kind in kinds), self._sample(), self._kill())
         await asyncio.gather(*self.using)
 
-    async def _sample(self, seconds: float) -> None:
-        while self.now < seconds:
+    async def _sample(self) -> None:
+        while self.now < self.seconds:
             for part, child in self.world.parts.items():
                 with suppress(psutil.Error, TypeError):
                     process = psutil.Process(child.pid)
-                    self.samples.append((self.now, part, process.memory_info().rss, process.num_fds()))
+                    size = sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
+                    self.samples.append((self.now, part, process.pid, size, process.num_fds()))
             await asyncio.sleep(SAMPLE_SECONDS)
 
-    async def _kill(self, seconds: float) -> None:
-        for part in itertools.cycle(KILLED):
-            await asyncio.sleep(60)
-            if self.now > seconds - 30:
+    async def _kill(self) -> None:
+        await asyncio.sleep(QUIET_SECONDS)
+        for part in itertools.cycle(PARTS):
+            if self.now > self.seconds - 60:
                 return
-            self.world.signal(part, signal.SIGKILL)
+            if part != self.spared():
+                self.world.signal(part, signal.SIGKILL)
+                self.killed[part] += 1
+                await asyncio.sleep(60)
+
+    async def backfilled(self) -> dict[str, int]:
+        """What came of the backfills, once all have ended."""
+        gateway = await self.world.gateway()
+        reports = [await gateway.backfill_report(name) for name in self.backfills]
+        return {
+            "started": len(reports),
+            "items": ITEMS * len(reports),
+            "completed": sum(each.completed for each in reports),
+        }
 
     def figures(self) -> dict[str, Any]:
-        """Latencies quiet and under kills, and how memory and descriptors went."""
-        found: dict[str, Any] = {"p95_ms": {}, "growth": {}}
-        for kind, all_of in self.latencies.items():
-            quiet = [spent for at, spent in all_of if at < QUIET_SECONDS]
-            later = [spent for at, spent in all_of if at >= QUIET_SECONDS]
-            found["p95_ms"][kind] = {"quiet": _p95(quiet), "killed": _p95(later)}
-        third = self.now / 3
-        for part in self.world.parts:
-            own = [each for each in self.samples if each[1] == part]
-            first, last = [each for each in own if each[0] < third], [each for each in own if each[0] > 2 * third]
-            found["growth"][part] = {
-                name: {
-                    "first": round(statistics.median(each[at] for each in first)),
-                    "last": round(statistics.median(each[at] for each in last)),
-                }
-                for name, at in (("bytes", 2), ("descriptors", 3))
+        """Latencies quiet and under kills, and how memory and descriptors went in the longest life of each part."""
+        p95 = {
+            kind: {
+                "quiet": _p95([spent for at, spent in calls if at < QUIET_SECONDS]),
+                "killed": _p95([spent for at, spent in calls if at >= QUIET_SECONDS]),
+                "calls": len(calls),
             }
-        return found
+            for kind, calls in sorted(self.latencies.items())
+        }
+        lives: dict[tuple[str, int], list[tuple[float, int, int]]] = defaultdict(list)
+        for at, part, pid, size, descriptors in self.samples:
+            lives[part, pid].append((at, size, descriptors))
+        found: dict[str, Any] = {}
+        for part in self.world.parts:
+            longest = max(
+                (life for (of, _), life in lives.items() if of == part), key=lambda life: life[-1][0] - life[0][0]
+            )
+            warm = [each for each in longest if each[0] > longest[0][0] + WARM_SECONDS]
+            found[part] = {"minutes": round((warm[-1][0] - warm[0][0]) / 60, 1) if warm else 0}
+            if len(warm) > 2:  # a slope
+                found[part] |= {"bytes": _trend(warm, 1), "descriptors": _trend(warm, 2)}
+        return {"minutes": round(self.seconds / 60), "killed": dict(self.killed), "p95_ms": p95, "lives": found}
+
+
+def _trend(life: list[tuple[float, int, int]], which: int) -> dict[str, float]:
+    """Of a figure: its slope by least squares, and the medians of the first and last fifth."""
+    fifth = max(1, len(life) // 5)
+    times, values = [each[0] / 3600 for each in life], [each[which] for each in life]
+    return {
+        "an_hour": round(statistics.linear_regression(times, values).slope, 1),
+        "first": statistics.median(values[:fifth]),
+        "last": statistics.median(values[-fifth:]),
+    }
 
 
 def _p95(values: list[float]) -> float | None:
@@ -168,20 +271,27 @@ async def receiver(soak_of: Callable[[], Soak]) -> AsyncIterator[str]:
 async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]:
     """Soak, and judge."""
     async with running_world(data_dir, url, TRYON_WEBHOOK_TRUSTED_NETWORKS="127.0.0.0/8") as world:
-        soak = Soak(world)
+        soak = Soak(world, 60 * minutes)
+        await soak.open_second_account()
         async with receiver(lambda: soak) as address:
             terms = EndpointTerms(address, ["tryon.completed", "tryon.failed"])
             await world.database.write(webhooks.create_endpoint, account_id=world.account_id, terms=terms)
-            await soak.use(60 * minutes)
+            await soak.use()
             healthy = await world.until_healthy()
+            backfilled = await soak.backfilled()
             verdict = await judge(world, soak.customers, set(), healthy)
             told = await _told(world, soak)
     figures = soak.figures()
     complaints = verdict.complaints(may_fail=False)
     complaints += [f"{told['waiting']} webhooks not delivered"] if told["waiting"] else []
-    for part, kinds in figures["growth"].items():
-        complaints += [f"{part}: {name} grew" for name, each in kinds.items() if each["last"] > GROWTH * each["first"]]
-    return {**asdict(verdict), **figures, "webhooks": told, "complaints": complaints}
+    complaints += ["items of backfills are missing"] if backfilled["completed"] != backfilled["items"] else []
+    for part, life in figures["lives"].items():
+        trends = ((name, life[name]) for name in ("bytes", "descriptors") if name in life)
+        complaints += [f"{part}: {name} grew" for name, each in trends if each["last"] > GROWTH * each["first"]]
+    for kind, each in figures["p95_ms"].items():
+        if each["quiet"] and each["killed"] > SLOWER * each["quiet"]:
+            complaints.append(f"{kind}: p95 {each['killed']} ms, quiet {each['quiet']} ms")
+    return {**asdict(verdict), **figures, "backfills": backfilled, "webhooks": told, "complaints": complaints}
 
 
 async def _told(world: World, soak: Soak) -> dict[str, int]:

@@ -45,7 +45,11 @@ RESULT_SECONDS = 120
 
 SMALL_PHOTO = data_uri(encoded(photo(256, 320)))
 GARMENT = data_uri(encoded(photo(256, 256)))
-BODY = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "category": "upper_body"}
+SINGLE = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "category": "upper_body"}
+COMBO = {
+    "customerPhotoBase64": SMALL_PHOTO,
+    "garments": [{"garmentImageUrl": GARMENT, "category": category} for category in ("upper_body", "lower_body")],
+}
 
 ASK_SECONDS = 1.0
 
@@ -58,12 +62,14 @@ class Customer:
     """One job, from the first POST to the end of it, as a client with an ``Idempotency-Key`` has it.
 
     Attributes:
+        combo: Two garments instead of one.
         answers: Statuses of the POSTs, 0 for none.
         accepted_at: Of the monotonic clock.
         end: ``completed`` or ``failed``; empty if there was none in time.
     """
 
     key: str
+    combo: bool = False
     job_id: str | None = None
     answers: list[int] = field(default_factory=list)
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -121,10 +127,11 @@ class World:
         return customer
 
     async def _use(self, customer: Customer, headers: Mapping[str, str]) -> None:
+        path, body = ("/api/v1/tryon/combo", COMBO) if customer.combo else ("/api/v1/tryon", SINGLE)
         while customer.job_id is None:
             try:
                 sent = {**headers, "Idempotency-Key": customer.key}
-                answer = await self.client.post("/api/v1/tryon", json=BODY, headers=sent)
+                answer = await self.client.post(path, json=body, headers=sent)
             except httpx.HTTPError:
                 customer.answers.append(0)
             else:
@@ -238,7 +245,10 @@ async def running_world(data_dir: Path, database_url: str | None, **more: str) -
         TRYON_DATA_DIR=str(data_dir),
         TRYON_RATE_LIMIT_REQUESTS="10000",
         TRYON_RATE_LIMIT_WINDOW_SECONDS="1",
+        TRYON_RATE_LIMIT_MANAGEMENT_REQUESTS="10000",
+        TRYON_RATE_LIMIT_MANAGEMENT_WINDOW_SECONDS="1",
         TRYON_JOB_SINGLE_DEADLINE_SECONDS=str(DEADLINE_SECONDS),
+        TRYON_JOB_COMBO_DEADLINE_SECONDS=str(DEADLINE_SECONDS),
         TRYON_JOB_RESULT_TTL_SECONDS=str(RESULT_SECONDS),
         TRYON_TEMPORAL_UI="false",
         **({"TRYON_DATABASE_URL": database_url} if database_url else {}),

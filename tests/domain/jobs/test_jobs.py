@@ -53,6 +53,13 @@ async def entries(database: Database, job_id: uuid.UUID) -> list[str]:
     return await database.read(entries_of_job, job_id=job_id)
 
 
+async def test_the_deadline_counts_from_the_accepting(database: Database, digester: KeyDigester) -> None:
+    now, new = datetime.now(UTC), new_job(await create_caller(database, digester), deadline=timedelta(seconds=7))
+    with database.transaction() as session:
+        job = jobs.accept_job(session, PLANS, new, now=now)
+        assert (job.created_at, job.deadline_at) == (now, now + timedelta(seconds=7))
+
+
 async def test_accepting_reserves_one_generation(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
     assert await entries(database, job_id) == ["reserve"]

@@ -117,6 +117,16 @@ async def test_a_completed_job_that_nobody_paid(own_database: Database, caller: 
     )
 
 
+async def test_a_failed_job_that_got_nothing_back(own_database: Database, caller: Caller) -> None:
+    job_id = await create_job(own_database, caller)
+    with own_database.transaction() as session:
+        session.execute(update(Job).values(status=jobs.FAILED))
+        session.execute(update(DailyUsage).values(reserved=0))
+    assert await found_one(own_database, caller) == Disagreement(
+        caller.account_id, f"job {job_id}", "failed", "1 reserved, 0 settled, 0 released"
+    )
+
+
 async def test_a_failed_job_that_was_paid(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
     await end(own_database, job_id, completed=True)
