@@ -72,7 +72,7 @@ async def _go_through(  # noqa: PLR0917
     rows: list[dict[str, Any]],
 ) -> None:
     known = set[uuid.UUID]()
-    async with running_world(folder / "data", url) as world:
+    async with running_world(folder / "data", url, clocks=True) as world:
         for each in faults:
             row = {"fault": each.name, "database": database, "promise": each.promise}
             row |= await _try(world, each, wanted.jobs, known)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import random
 import signal
 import sqlite3
+import subprocess
+import tarfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import psycopg
 
 from domain import accounts
 from runtime.embedded.supervisor import ChildFailedError
 from tests.faults.proxy import State
-from tests.faults.world import API, CPU, DATABASE, GPU, LINKS, OURS, STORE, TEMPORAL, Customer, World
+from tests.faults.world import API, CPU, DATABASE, GPU, LINKS, OURS, PROJECT, STORE, TEMPORAL, Customer, World
 
 AWAY_SECONDS = 8.0
 """How long something is away: longer than any single call waits for it."""
@@ -205,8 +209,39 @@ async def deployed(world: World, jobs: int) -> list[Customer]:
     return customers
 
 
+async def another_release(world: World, jobs: int) -> list[Customer]:
+    """Back to the release before the newest tables and forward again, in the order of docs/versions.md."""
+    tree = await asyncio.to_thread(_older_tree, world.data_dir / "older")
+    async with world.in_flight(jobs) as customers:
+        for part in (API, CPU, GPU):
+            await world.change_release(part, tree)
+        between = [Customer(str(uuid.uuid4())) for _ in range(jobs)]
+        using = [asyncio.create_task(world.use(each)) for each in between]
+        await asyncio.wait_for(asyncio.gather(*(each.accepted.wait() for each in between)), 60)
+        for part in (GPU, CPU, API):
+            await world.change_release(part, None)
+    await asyncio.gather(*using)
+    return [*customers, *between]
+
+
+def _older_tree(folder: Path) -> Path:
+    """The last commit before the newest migration, with the engine of these tests."""
+    git = ["git", "-C", str(PROJECT)]
+    newest = subprocess.check_output([*git, "log", "-1", "--format=%H", "--", "domain/migrations/versions"], text=True)
+    folder.mkdir()
+    packed = subprocess.check_output([*git, "archive", f"{newest.strip()}^"])
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extractall(folder, filter="data")
+    here = folder / "tests" / "faults"
+    here.mkdir(exist_ok=True)
+    for name in ("__init__.py", "engine.py"):
+        (here / name).write_bytes((PROJECT / "tests" / "faults" / name).read_bytes())
+    return folder
+
+
 async def clock_jumps(world: World, jobs: int) -> list[Customer]:
     """The clocks of our processes go an hour ahead, then back."""
+    assert world.clock is not None, "libfaketime is not installed"
     async with world.in_flight(jobs) as customers:
         for offset in ("+3600", "-3600", "+0"):
             world.clock.write_text(f"{offset}\n")
@@ -288,6 +323,7 @@ FAULTS = [
     Listed("every POST sent three times at once", "One job each.", everything_sent_three_times),
     Listed("account blocked with jobs in flight", "They end and are billed; polls are refused.", account_blocked),
     Listed("every process started anew, in turn", "A deploy: requests and jobs go on.", deployed),
+    Listed("the release before, and back again", "A roll-back: requests and jobs go on.", another_release),
     Listed("the clock an hour ahead, and back", "Nothing is billed twice.", clock_jumps, may_fail=True),
     *_partitions(),
     Listed("ten faults at once", "All of the above.", many_at_once),
@@ -304,6 +340,6 @@ NOT_HERE = {
     "disk full": "tests/stack/test_full_disk.py does it with a file system of its own",
     "API out of memory": "killed by the kernel, as above; bodies have a budget: tests/api/test_body_limit.py",
     "logo host down": "a logo is fetched once, when it is set: tests/activities/test_logos.py",
-    "another version deployed": "tests/workflows/test_versions.py has workers of two builds side by side",
+    "workers of two builds side by side": "tests/workflows/test_versions.py has them, on a real server",
 }
 """Faults of the usual list that are tried elsewhere."""

@@ -31,6 +31,8 @@ from tests.faults.proxy import Proxy, State
 from tests.pictures import data_uri, encoded, photo
 from tests.servers.processes import free_port
 
+PROJECT = Path(__file__).parents[2]
+
 API, CPU, GPU = "api", "worker-cpu", "worker-gpu"
 TEMPORAL, STORE, DATABASE = "temporal", "object-store", "database"
 OURS, SERVERS = (API, CPU, GPU), (TEMPORAL, STORE, DATABASE)
@@ -80,7 +82,7 @@ class Customer:
 class World:
     """The parts of a service, and what can be done to them."""
 
-    def __init__(self, data_dir: Path, variables: Mapping[str, str]) -> None:
+    def __init__(self, data_dir: Path, variables: Mapping[str, str], *, clocks: bool) -> None:
         self.data_dir = data_dir
         self.variables = dict(variables)
         self.orders = data_dir / "orders"
@@ -92,7 +94,7 @@ class World:
         self.client = httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{self.settings.api.port}", timeout=20, trust_env=False
         )
-        self.clock = data_dir / "clock"
+        self.clock = data_dir / "clock" if clocks and FAKETIME.exists() else None
         self.account_id = uuid.UUID(int=0)
         self.probes = set[uuid.UUID]()
         self.healing: asyncio.Task[float] | None = None
@@ -103,6 +105,18 @@ class World:
         if pid is not None and self.parts[part].exit_code is None:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
+
+    async def change_release(self, part: str, tree: Path | None) -> None:
+        """Stop a part, and start it from another tree, or from this one; returns once it is ready."""
+        child = self.parts[part]
+        own = {name: value for name, value in child.spec.environment.items() if name != "PYTHONSAFEPATH"}
+        other = {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"} if tree else {"PYTHONPATH": str(PROJECT)}
+        child.spec, before = replace(child.spec, environment={**own, **other}), child.pid
+        self.signal(part, signal.SIGTERM)
+        async with asyncio.timeout(60):
+            while child.pid == before or child.exit_code is not None:
+                await asyncio.sleep(0.1)
+        await child.wait_ready(60)
 
     async def links(self, state: State, *, of: str | None = None, to: str | None = None) -> None:
         """Cut, silence or open the links of a part, to a server, or all."""
@@ -204,22 +218,20 @@ def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
     command = spec.command
     if spec.name == GPU:
         command = [sys.executable, "-m", "tests.faults.engine", str(world.orders)]
-    else:
+    elif world.clock is not None:
         own |= _faked_clock(world.clock)
     return replace(spec, command=command, environment={**spec.environment, **own})
 
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-"""Of Debian's package libfaketime; without it the clock is the machine's."""
+"""Of Debian's package libfaketime."""
 
 
 def _faked_clock(file: Path) -> dict[str, str]:
-    """Have a process read the offset of its clock from a file, which may change at any time.
+    """Have a process read the offset of its clock from a file, which may change at any time; it takes half a core.
 
     Not for the GPU worker: under this library Python cannot sleep, and its engine does.
     """
-    if not FAKETIME.exists():
-        return {}
     file.write_text("+0\n")
     return {
         "LD_PRELOAD": str(FAKETIME),
@@ -230,12 +242,15 @@ def _faked_clock(file: Path) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def running_world(data_dir: Path, database_url: str | None, **more: str) -> AsyncIterator[World]:
+async def running_world(
+    data_dir: Path, database_url: str | None, *, clocks: bool = False, **more: str
+) -> AsyncIterator[World]:
     """All parts, up and healthy; whatever is killed is started again, as systemd would.
 
     Args:
         data_dir: Where everything lies.
         database_url: A PostgreSQL database; SQLite without.
+        clocks: Whether the clocks of our processes can be changed, where libfaketime is installed.
         more: Further variables of every part.
     """
     os.environ.clear()
@@ -257,7 +272,7 @@ async def running_world(data_dir: Path, database_url: str | None, **more: str) -
     variables = choose_environment(Settings())
     write_environment(data_dir / EMBEDDED_FILE, variables)
     os.environ.update(variables)
-    world = World(data_dir, variables)
+    world = World(data_dir, variables, clocks=clocks)
     world.orders.mkdir()
     targets = {
         TEMPORAL: int(world.settings.temporal.address.rpartition(":")[2]),
