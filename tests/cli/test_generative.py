@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import huggingface_hub.constants
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -17,6 +18,7 @@ from typer.testing import CliRunner, Result
 
 import cli.engine_demo
 import cli.engines
+from api.dashboard.samples import PORTRAIT, pixels_of
 from cli.main import app
 from engines.base import EngineUnavailable
 from engines.catalogue import OFFERED
@@ -264,3 +266,21 @@ def test_check_of_the_embedded_engine(here: Path) -> None:
     assert line.endswith("libraries ok, files ok, tensors skipped, set-up ok, picture ok")
     with Image.open(here / "out" / "check-warp.jpg") as picture:
         assert picture.size == (512, 512)
+
+
+def test_a_comparison_says_what_fewer_steps_change(weights: Path, here: Path) -> None:
+    Image.fromarray(pixels_of(PORTRAIT)).resize((320, 320)).save(here / "person.png")
+    Image.fromarray(pixels_of("striped_sweater")).save(here / "sweater.png")
+    files = ("--person", "person.png", "--garment", "sweater.png", "--category", "upper_body", "--out", "sheet.jpg")
+    steps = ("--steps", "2", "--steps", "4", "--steps", "3")
+    answer = tryon("engines", "compare", *files, "--engine", "fashn", "--engine", "warp", *steps, "--json")
+    assert answer.exit_code == 0, answer.output
+    reports = json.loads(answer.stdout)
+    assert list(reports) == ["fashn-4-steps", "fashn-3-steps", "fashn-2-steps", "warp"]
+    most, fewer, fewest, warp = reports.values()
+    assert "differsFromMost" not in most.keys() | warp.keys()
+    pictures = [np.asarray(Image.open(report["out"]), int) for report in (most, fewer, fewest)]
+    for report, picture in zip((fewer, fewest), pictures[1:], strict=True):
+        apart = np.abs(picture - pictures[0])
+        assert report["differsFromMost"] == pytest.approx(apart[apart.any(axis=2)].mean(), abs=0.01)
+    assert fewest["differsFromMost"] > 0
