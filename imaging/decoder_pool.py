@@ -121,6 +121,7 @@ class DecoderPool:
         """End the processes; a picture under way is given up."""
         self._closed = True
         for process in self._idle:
+            process.leaving.cancel()
             process.end()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
@@ -192,22 +193,21 @@ class DecoderPool:
                 process.end()
             else:
                 self._idle.append(process)
-                asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle, process, process.asked)
+                process.leaving = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle, process)
         finally:
             self._shares.give_back(holder)
         if "code" in header:
             raise ImageError(ImageErrorCode(header["code"]), header["detail"])
         return header, payload
 
-    def _end_idle(self, process: _Process, asked: int) -> None:
-        """End a process that has been idle since."""
-        if process in self._idle and process.asked == asked:
-            self._idle.remove(process)
-            process.end()
+    def _end_idle(self, process: _Process) -> None:
+        self._idle.remove(process)
+        process.end()
 
     def _idle_process(self) -> _Process | None:
         while self._idle:
             process = self._idle.pop()
+            process.leaving.cancel()
             if process.alive:
                 return process
             process.end()
@@ -227,9 +227,11 @@ class _Process:
     """One decoder process, for one picture at a time.
 
     Attributes:
-        asked: How many pictures it was given.
+        leaving: Ends it when it has been idle for long; of one that is idle.
         end: Ends it and closes its socket; also called when it is garbage-collected.
     """
+
+    leaving: asyncio.TimerHandle
 
     def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
         self._link, theirs = socket.socketpair()
@@ -246,7 +248,6 @@ class _Process:
                 env={**own, "PYTHONPATH": modules, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )
         self._process = process
-        self.asked = 0
         self.end = weakref.finalize(self, _end, process, self._link)
 
     @property
@@ -259,7 +260,6 @@ class _Process:
         Raises:
             ImageError: The process died of it.
         """
-        self.asked += 1
         try:
             send(self._link, request, data)
             return receive(self._link)
