@@ -104,8 +104,9 @@ bench-dashboard: test-env ## How quickly the pages of a busy account come, and h
 bench-peers: test-env ## The same job here, on Celery and as a bare loop, side by side: [QUICK=1]; takes 12 minutes
 	$(BIN)/python -m bench.peers $(if $(QUICK),--quick)
 
-faults: test-env ## Break the service on purpose, on both databases, with jobs in flight: [ONLY=text] [JOBS=20]; takes an hour
-	$(BIN)/python -m tests.faults $(if $(ONLY),--only "$(ONLY)") $(if $(JOBS),--jobs $(JOBS))
+faults: test-env ## Break the service on purpose, on both databases, with jobs in flight: [ONLY=text] [JOBS=20] [MINUTES=of each]; takes an hour
+	$(BIN)/python -m tests.faults $(if $(ONLY),--only "$(ONLY)") $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(MINUTES),--minutes $(MINUTES))
 
 soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))

@@ -80,7 +80,8 @@ def _said(row: dict[str, Any] | None) -> str:
     if row["complaints"]:
         return f"**broken**: {'; '.join(row['complaints'])}"
     failed = f", {row['failed']} failed unbilled" if row["failed"] else ""
-    return f"kept, {row['healthy_after_s']:g} s{failed}"
+    times = f" {row['rounds']} times" if "rounds" in row else ""
+    return f"kept{times}, {row['healthy_after_s']:g} s{failed}"
 
 
 if __name__ == "__main__":
