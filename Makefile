@@ -8,15 +8,16 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 # Judges of the dashboard's accessibility and of clients in TypeScript; without npm their tests are skipped.
 NPM_PACKAGES := axe-core@4.14.1 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@22.20.5 standardwebhooks@1.0.0 @trustnxt/c2pa-ts@0.9.4
 CLIENT_GENERATOR := openapi-python-client==0.29.1# in an environment of its own: it pins what we use in other versions
-PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_gpu tests/docs \
+DRAWING := tests/engines/warp tests/engines/garment tests/engines/test_any_picture.py \
   tests/cli/test_engines.py tests/cli/test_render.py
+PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_gpu tests/docs
 SERVICE := tests/api tests/domain
 STACKS := tests/stack tests/e2e tests/integration
 REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak hostile screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-drawing test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak hostile screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -53,18 +54,23 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-# Four parts of about the same length on two cores: whenever one waits for its processes, another has work.
+# Five parts on two cores: three that start processes and wait for them, and two that only compute and step back behind
+# them, so that they fill the pauses.
 test: test-env ## The whole suite; ARGS="tests/api -k poll" for a part of it
 ifeq ($(ARGS),)
 	@rm -rf $(REPORTS); failed=0; \
-	$(MAKE) --no-print-directory --jobs=4 --output-sync=line --keep-going test-stacks test-service test-pictures test-workflows || failed=1; \
+	$(MAKE) --no-print-directory --jobs=5 --output-sync=line --keep-going \
+	  test-stacks test-service test-workflows test-drawing test-pictures || failed=1; \
 	echo "The slowest tests:"; $(BIN)/python -m tests.slowest $(REPORTS); exit $$failed
 else
 	$(PYTEST) $(ARGS)
 endif
 
-test-pictures: test-env ## The part without servers: engines, pictures, measurements
-	$(PYTEST) --junitxml=$(REPORTS)/pictures.xml $(PICTURES)
+test-drawing: test-env ## The embedded engine
+	nice -n 10 env $(PYTEST) --junitxml=$(REPORTS)/drawing.xml $(DRAWING)
+
+test-pictures: test-env ## Other engines, pictures, measurements
+	nice -n 10 env $(PYTEST) --junitxml=$(REPORTS)/pictures.xml $(PICTURES) $(foreach part,$(DRAWING),--ignore=$(part))
 
 test-service: test-env ## The API, the dashboard and the rules behind them
 	$(PYTEST) --junitxml=$(REPORTS)/service.xml $(SERVICE)
@@ -73,7 +79,7 @@ test-stacks: test-env ## Whole stacks: their command line, their faults, a brows
 	$(PYTEST) --junitxml=$(REPORTS)/stacks.xml $(STACKS)
 
 test-workflows: test-env ## Everything else: workflows, activities, the command line, the client, logs and metrics
-	$(PYTEST) --junitxml=$(REPORTS)/workflows.xml tests $(foreach part,$(PICTURES) $(SERVICE) $(STACKS),--ignore=$(part))
+	$(PYTEST) --junitxml=$(REPORTS)/workflows.xml tests $(foreach part,$(DRAWING) $(PICTURES) $(SERVICE) $(STACKS),--ignore=$(part))
 
 lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
