@@ -131,7 +131,8 @@ def signing_environment(wanted: Settings, data_dir: Path) -> dict[str, str]:
     if "signing_key" not in kept:
         kept["signing_certificates"], kept["signing_key"] = make_certificate(wanted.dashboard.name)
         keep_secrets(data_dir, kept)
-    files = {name: data_dir / f"{name.replace('_', '-')}.pem" for name in ("signing_certificates", "signing_key")}
+    names = [name for name in ("signing_certificates", "signing_key", "signing_earlier") if name in kept]
+    files = {name: data_dir / f"{name.replace('_', '-')}.pem" for name in names}
     for name, file in files.items():
         write_privately(file, kept[name])
     return {f"TRYON_{name.upper()}": str(file) for name, file in files.items()}

@@ -22,9 +22,16 @@ from domain.access.keys import KeyScope, KeyTerms, PublishableTerms
 from domain.operation import audit
 from domain.operation.audit import Act, Detail
 from domain.tables import ApiKey
+from imaging.provenance import make_certificate
 from runtime.concern import Concern
 from runtime.embedded.record import has_secrets, keep_secrets, stack_secrets
-from runtime.settings import ObjectStoreSettings, SecuritySettings, StackSettings
+from runtime.settings import (
+    DashboardSettings,
+    ObjectStoreSettings,
+    SecuritySettings,
+    SigningSettings,
+    StackSettings,
+)
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
 
@@ -243,6 +250,21 @@ def finish(
             )
     keep_secrets(data_dir, {name: secret for name, secret in kept.items() if name != "key_pepper_previous"})
     typer.echo(f"No older pepper is kept. {RESTART}")
+
+
+@rotate_app.command("certificate")
+def certificate() -> None:
+    """Make a new certificate to sign pictures with; those signed with the old one are still told as ours."""
+    data_dir, kept = _own_secrets(SigningSettings, "certificates", "key", "earlier")
+    if "signing_key" not in kept:
+        fail("The stack has no certificate yet; its next start makes one.")
+    certificates, key = make_certificate(DashboardSettings.load(None).name)
+    earlier = kept["signing_certificates"] + kept.get("signing_earlier", "")
+    keep_secrets(
+        data_dir,
+        kept | {"signing_certificates": certificates, "signing_key": key, "signing_earlier": earlier},
+    )
+    typer.echo(f"The stack has a new certificate. {RESTART}")
 
 
 @rotate_app.command("store")

@@ -31,8 +31,7 @@ def verify(
     name = settings.dashboard.name
     try:
         signer = open_signer(name=name, **settings.signing.model_dump())
-        ours = (signer.anchor, signer.serial) if signer else ("", "")
-        told = read_manifest(file.read_bytes(), *ours)
+        told = read_manifest(file.read_bytes(), signer.own if signer else None)
     except (SigningError, OSError) as error:
         fail(str(error))
     except ImageError as error:

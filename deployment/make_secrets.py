@@ -12,7 +12,7 @@ BYTES = 32
 """As hexadecimal digits, which need no quoting in an address."""
 
 STAYS_EMPTY = (
-    *("KEY_PEPPER_PREVIOUS=", "BUILD_ID=", "PUBLIC_URL="),
+    *("KEY_PEPPER_PREVIOUS=", "BUILD_ID=", "PUBLIC_URL=", "SIGNING_CERTIFICATES=", "SIGNING_KEY=", "SIGNING_EARLIER="),
     *("MAIL_HOST=", "MAIL_USER=", "MAIL_PASSWORD=", "STRIPE_SECRET_KEY=", "STRIPE_WEBHOOK_SECRET="),
 )
 """What is no secret, is none before the first one, or is given by somebody else."""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from imaging.decoder_process import Header, receive, send
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
-from imaging.provenance import Told
+from imaging.provenance import OwnCertificates, Told
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
 """CPU time of one picture: 10 s at 50 megapixels. The slowest that `imaging.opening` lets through, 49 megapixels of
@@ -147,10 +147,9 @@ class DecoderPool:
         """As `imaging.decode.decode_logo`, with the share and the errors of `inspect`."""
         return await self._pixels(holder, {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}, data)
 
-    async def read_manifest(self, holder: Hashable, data: bytes, anchor: str, serial: str) -> Told:
+    async def read_manifest(self, holder: Hashable, data: bytes, own: OwnCertificates) -> Told:
         """As `imaging.provenance.read_manifest`, with the share and the errors of `inspect`."""
-        request = {"task": "read_manifest", "anchor": anchor, "serial": serial}
-        header, _ = await self._ask(holder, request, data)
+        header, _ = await self._ask(holder, {"task": "read_manifest", "own": asdict(own)}, data)
         return Told(**header["told"])
 
     async def in_thread(

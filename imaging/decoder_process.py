@@ -65,9 +65,9 @@ def receive(link: socket.socket) -> tuple[Header, bytearray]:
 def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
     try:
         if request["task"] == "read_manifest":
-            from imaging.provenance import read_manifest
+            from imaging.provenance import OwnCertificates, read_manifest
 
-            send(link, {"told": asdict(read_manifest(bytes(data), request["anchor"], request["serial"]))})
+            send(link, {"told": asdict(read_manifest(bytes(data), OwnCertificates(**request["own"])))})
             return
         limits = ImageLimits(**request["limits"])
         if request["task"] == "inspect":

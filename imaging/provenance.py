@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
@@ -67,13 +67,43 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class OwnCertificates:
+    """What tells this service's signatures from those of others.
+
+    Attributes:
+        anchors: PEM of the roots, and of what leads to them.
+        serials: Numbers of the certificates themselves: whoever else has one from the same root is not this service.
+    """
+
+    anchors: str = ""
+    serials: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, chains: Iterable[Certificate]) -> OwnCertificates:
+        """All of them, ours and those that lead to roots, in any order."""
+        from cryptography import x509
+
+        anchors, serials = "", []
+        for each in chains:
+            try:
+                authority = each.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+            except x509.ExtensionNotFound:
+                authority = False
+            if authority:
+                anchors += _pem(each)
+            else:
+                serials.append(str(each.serial_number))
+        return cls(anchors, serials)
+
+
+@dataclass(frozen=True)
 class Told:
     """What a picture says of itself.
 
     Attributes:
         found: Whether it carries a manifest; without one nothing else is known.
         intact: Whether nothing was changed since it was signed.
-        ours: Whether the certificate is the one that was asked about.
+        ours: Whether the certificate is one of those that were asked about.
         signer: Name and organisation in the certificate.
         generator: Program and version that made the manifest.
         engine: Name and revision.
@@ -100,7 +130,16 @@ class Told:
 class PictureSigner:
     """Signs with one certificate; any number of threads at a time."""
 
-    def __init__(self, certificates: bytes, key: bytes, *, name: str, version: str, timestamp_url: str = "") -> None:
+    def __init__(  # each a setting
+        self,
+        certificates: bytes,
+        key: bytes,
+        *,
+        name: str,
+        version: str,
+        timestamp_url: str = "",
+        earlier: bytes | None = None,
+    ) -> None:
         """Check that certificate and key belong together and can be used now; no picture is needed for it.
 
         Args:
@@ -109,6 +148,7 @@ class PictureSigner:
             name: Of the service, for the manifest.
             version: Of the service.
             timestamp_url: Of an authority (RFC 3161) that is asked for the time at every signature; nobody without.
+            earlier: PEM of certificates that were used before, with those that lead to their roots.
 
         Raises:
             SigningError: They cannot be read, do not fit, or are not valid today.
@@ -120,10 +160,8 @@ class PictureSigner:
             if not each.not_valid_before_utc <= now <= each.not_valid_after_utc:
                 raise SigningError(f"The certificate {each.subject.rfc4514_string()} is not valid today.")
         self.expires_at = min(each.not_valid_after_utc for each in chain)
-        self.anchor = _pem(chain[-1])
-        """The root."""
-        self.serial = str(chain[0].serial_number)
-        """Of the certificate itself: whoever else has one from the same root is not this service."""
+        self.own = OwnCertificates.of([*chain, *(_read_chain(earlier) if earlier else ())])
+        """These and those before."""
         self._certificates, self._key, self._timestamp_url = certificates, key, timestamp_url
         self._generator = {"name": name, "version": version}
         self._lock = threading.Lock()
@@ -200,7 +238,9 @@ class PictureSigner:
         return c2pa.C2paSignerInfo(alg=self._algorithm.encode(), ta_url=self._timestamp_url.encode() or None, **about)
 
 
-def open_signer(certificates: Path | None, key: Path | None, *, name: str, timestamp_url: str) -> PictureSigner | None:
+def open_signer(
+    certificates: Path | None, key: Path | None, *, name: str, timestamp_url: str, earlier: Path | None = None
+) -> PictureSigner | None:
     """The signer of these files; none where none is named.
 
     Raises:
@@ -212,18 +252,19 @@ def open_signer(certificates: Path | None, key: Path | None, *, name: str, times
         raise SigningError("Set both TRYON_SIGNING_CERTIFICATES and TRYON_SIGNING_KEY, or neither.")
     try:
         texts = certificates.read_bytes(), key.read_bytes()
+        before = earlier.read_bytes() if earlier else None
     except OSError as error:
         raise SigningError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return PictureSigner(*texts, name=name, version=metadata.version("tryon-service"), timestamp_url=timestamp_url)
+    version = metadata.version("tryon-service")
+    return PictureSigner(*texts, name=name, version=version, timestamp_url=timestamp_url, earlier=before)
 
 
-def read_manifest(picture: bytes, anchor: str = "", serial: str = "") -> Told:
+def read_manifest(picture: bytes, own: OwnCertificates | None = None) -> Told:
     """What a picture says of itself; the network is not asked.
 
     Args:
         picture: Any file, of whomever.
-        anchor: PEM of the root of our certificate.
-        serial: Number of our certificate: what it signed is ``ours``.
+        own: What they signed is ``ours``.
 
     Raises:
         ImageError: ``image_not_readable``: it does not begin like a JPEG, PNG or WebP.
@@ -233,8 +274,9 @@ def read_manifest(picture: bytes, anchor: str = "", serial: str = "") -> Told:
         raise ImageError(ImageErrorCode.NOT_READABLE, "neither a JPEG, a PNG nor a WebP")
     import c2pa
 
+    own = own or OwnCertificates()
     try:
-        reader = c2pa.Reader(f"image/{kind.lower()}", io.BytesIO(picture), context=_context(anchor))
+        reader = c2pa.Reader(f"image/{kind.lower()}", io.BytesIO(picture), context=_context(own.anchors))
     except c2pa.C2paError as error:
         if "ManifestNotFound" in str(error):
             return Told(found=False)
@@ -260,7 +302,7 @@ def read_manifest(picture: bytes, anchor: str = "", serial: str = "") -> Told:
     return Told(
         found=True,
         intact=not faults,
-        ours=reader.get_validation_state() == "Trusted" and signed.get("cert_serial_number") == serial,
+        ours=reader.get_validation_state() == "Trusted" and signed.get("cert_serial_number") in own.serials,
         signer=", ".join(filter(None, (signed.get("common_name"), signed.get("issuer")))),
         generator=" ".join(filter(None, (generator.get("name"), generator.get("version")))),
         engine=" ".join(filter(None, (agent.get("name"), agent.get("version")))),
@@ -349,12 +391,12 @@ def make_certificate(name: str) -> tuple[str, str]:
     return _pem(own) + _pem(root), key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
-def _context(anchor: str = "") -> Any:
+def _context(anchors: str = "") -> Any:
     import c2pa
 
     settings: dict[str, Any] = {"builder": {"thumbnail": {"enabled": False}}, "verify": NOT_TAKEN}
-    if anchor:
-        settings["trust"] = {"user_anchors": anchor}
+    if anchors:
+        settings["trust"] = {"user_anchors": anchors}
     return c2pa.Context.from_dict(settings)
 
 

@@ -389,6 +389,10 @@ class SigningSettings(Concern, title="Signed pictures", env_prefix="TRYON_SIGNIN
     key: File | None = None
     """PEM file with its private key, unencrypted: an elliptic curve, Ed25519 or RSA."""
 
+    earlier: File | None = None
+    """PEM file with certificates that were used before, and those that lead to their roots: what they signed is still
+    told as this service's."""
+
     timestamp_url: OptionalWebAddress = ""
     """Time-stamp authority (RFC 3161) that is asked at every signature, so that it can be checked after the certificate
     has expired; nobody is asked without."""

@@ -71,7 +71,7 @@ def settings_read_once() -> Iterator[None]:
     def once(cls: type[Concern], embedded_file: Path | None) -> Concern:
         prefix = cls.model_config.get("env_prefix", "")
         given = sorted(each for each in os.environ.items() if each[0].startswith(prefix))
-        key = (cls, os.getcwd(), *given)
+        key = (cls, Path.cwd(), *given)
         if embedded_file is not None or key not in known:
             read: Concern = load(cls, embedded_file)
             if embedded_file is not None:

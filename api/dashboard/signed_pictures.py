@@ -10,7 +10,7 @@ from api.parts import PageDecoders, Parts
 from api.routes import RoutePolicy
 from domain.errors import CATALOGUE
 from imaging.errors import ImageError
-from imaging.provenance import sentences_of
+from imaging.provenance import OwnCertificates, sentences_of
 
 PATH = "/verify-picture"
 
@@ -34,9 +34,9 @@ async def read_picture(request: Request, form: SentForm, parts: Parts, decoders:
     upload = form.file("picture")
     if upload is None:
         return page(request, "signed_pictures.html", 422, told=None, error="Choose a picture.")
-    ours = (parts.signer.anchor, parts.signer.serial) if parts.signer else ("", "")
+    own = parts.signer.own if parts.signer else OwnCertificates()
     try:
-        told = await decoders.read_manifest(VISITORS, upload.data, *ours)
+        told = await decoders.read_manifest(VISITORS, upload.data, own)
     except ImageError as error:
         return page(request, "signed_pictures.html", 422, told=None, error=CATALOGUE[error.code].sentence)
     sentences = sentences_of(told, parts.settings.dashboard.name)

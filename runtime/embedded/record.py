@@ -182,7 +182,7 @@ def has_secrets(data_dir: Path) -> bool:
 def keep_secrets(data_dir: Path, kept: Mapping[str, str]) -> None:
     """Replace the secrets of this stack: ``s3_secret_key``, ``key_pepper``, perhaps ``key_pepper_previous``.
 
-    With ``signing_key`` goes ``signing_certificates``, both as PEM.
+    With ``signing_key`` goes ``signing_certificates``, and perhaps ``signing_earlier``, all as PEM.
     """
     write_privately(data_dir / SECRETS_FILE, json.dumps(dict(kept), indent=2))
 

@@ -16,6 +16,7 @@ from imaging.encode import TRAINED_COMPOSITE_XMP, convert_result, encode_jpeg
 from imaging.errors import ImageError
 from imaging.provenance import (
     Origin,
+    OwnCertificates,
     PictureSigner,
     SigningError,
     Told,
@@ -49,7 +50,7 @@ def signed(signer: PictureSigner) -> bytes:
 
 
 def test_a_picture_tells_how_it_was_made_and_holds_no_other(signer: PictureSigner, signed: bytes) -> None:
-    assert read_manifest(signed, signer.anchor, signer.serial) == Told(
+    assert read_manifest(signed, signer.own) == Told(
         found=True,
         intact=True,
         ours=True,
@@ -77,7 +78,7 @@ def test_what_no_model_drew_is_a_composite(signer: PictureSigner) -> None:
 @pytest.mark.parametrize("media_type", ["image/jpeg", "image/png", "image/webp"])
 def test_a_copy_tells_of_the_picture_that_it_was_made_of(signer: PictureSigner, signed: bytes, media_type: str) -> None:
     copy = signer.sign_copy(convert_result(signed, media_type, 100), media_type, signed)
-    told = read_manifest(copy, signer.anchor, signer.serial)
+    told = read_manifest(copy, signer.own)
     assert (told.found, told.intact, told.ours) == (True, True, True)
     assert told.engine == "klein rev-1"
     assert told.photo_sha256 == PHOTO
@@ -137,15 +138,16 @@ def saved_again(data: bytes) -> bytes:
 def test_what_was_changed_is_told(
     signer: PictureSigner, signed: bytes, change: Callable[[bytes], bytes], found: bool, said: str
 ) -> None:
-    told = read_manifest(change(signed), signer.anchor, signer.serial)
+    told = read_manifest(change(signed), signer.own)
     assert (told.found, told.intact, told.ours) == (found, False, False)
     assert said in " ".join(sentences_of(told, "Fitting Room"))
 
 
 def test_a_certificate_of_another_is_not_ours(signer: PictureSigner, signed: bytes) -> None:
-    told = read_manifest(signed, signer_of().anchor, signer.serial)
+    told = read_manifest(signed, OwnCertificates(signer_of().own.anchors, signer.own.serials))
     assert (told.intact, told.ours) == (True, False)
-    assert not read_manifest(signed, signer.anchor, "4711").ours, "of the same root, and another's"
+    others = OwnCertificates(signer.own.anchors, ["4711"])  # of the same root
+    assert not read_manifest(signed, others).ours
     assert any("not that of this service" in each for each in sentences_of(told, "Fitting Room"))
 
 
@@ -176,9 +178,9 @@ def test_files_that_do_not_fit_are_refused_with_a_sentence(tmp_path: Path) -> No
 async def test_pictures_of_strangers_are_read_in_another_process(signer: PictureSigner, signed: bytes) -> None:
     pool = DecoderPool(1)
     try:
-        told = await pool.read_manifest("visitors", signed, signer.anchor, signer.serial)
+        told = await pool.read_manifest("visitors", signed, signer.own)
         assert (told.found, told.ours) == (True, True)
         with pytest.raises(ImageError):
-            await pool.read_manifest("visitors", b"no picture", "", "")
+            await pool.read_manifest("visitors", b"no picture", OwnCertificates())
     finally:
         await pool.close()
