@@ -137,6 +137,7 @@ FAULTS = [
         "api/test_scopes.py",
         "api/test_publishable_keys.py",
         "api/test_known_hosts.py",
+        "api/test_key_use.py",
         "api/test_rate_limit.py",
         changes={
             "if owner.blocked:": "if owner.blocked and owner.test:",

@@ -31,6 +31,12 @@ async def test_every_bad_key_is_the_same_401(api: Api, header: str | None) -> No
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER"])
+async def test_the_scheme_is_read_in_any_case(api: Api, scheme: str) -> None:
+    api.client.headers["Authorization"] = f"{scheme} {api.caller.key}"
+    assert (await api.post(single())).status_code == 202
+
+
 async def test_a_revoked_key_is_401(api: Api) -> None:
     await api.parts.database.write(keys.revoke_key, key_id=api.caller.key_id)
     assert (await api.post(single())).status_code == 401

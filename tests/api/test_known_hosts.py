@@ -47,6 +47,12 @@ async def test_the_address_that_a_request_came_to_is_known(api: Api) -> None:
     assert (refused.status, refused.code) == (400, "host_refused")
 
 
+async def test_a_request_names_one_host(api: Api) -> None:
+    for known, other in ((b"tryon", b"other"), (b"other", b"tryon"), (b"tryon", b"tryon")):
+        answer = await call(api.app, "GET", "/healthz", headers=[(b"host", known), (b"host", other)])
+        assert (answer.status, answer.code) == (400, "host_refused")
+
+
 def addresses(routes: list[BaseRoute]) -> Iterator[str]:
     """Every address of the application, with something in place of what varies."""
     yield from (route.path for route in routes if isinstance(route, Mount))

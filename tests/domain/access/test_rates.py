@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,6 +144,17 @@ async def test_stamps_from_before_a_jump_back_are_mended_by_a_refusal_too(databa
     assert not (await hit(database, key_id, policy, lambda: START)).admitted
     assert not (await hit(database, key_id, policy, lambda: START + 299)).admitted
     assert (await hit(database, key_id, policy, lambda: START + 300)).admitted
+
+
+async def test_rows_are_forgotten_once_their_last_request_has_left_the_window(database: Database) -> None:
+    key_id, policy = uuid.uuid4(), RatePolicy("requests", requests=5, window_seconds=60)
+    for moment in (START, START + 1):
+        await hit(database, key_id, policy, lambda moment=moment: moment)
+    left = datetime.fromtimestamp(START + 61, UTC)
+    await database.write(rates.forget_old, now=left - timedelta(seconds=1))
+    assert await stamps_of(database, key_id) == [[START, START + 1]]
+    await database.write(rates.forget_old, now=left)
+    assert await stamps_of(database, key_id) == []
 
 
 async def test_many_at_once_are_judged_one_after_the_other(database: Database) -> None:

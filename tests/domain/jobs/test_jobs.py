@@ -5,7 +5,9 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from domain import accounts
 from domain.access.keys import KeyDigester
@@ -58,6 +60,40 @@ async def test_the_deadline_counts_from_the_accepting(database: Database, digest
     with database.transaction() as session:
         job = jobs.accept_job(session, PLANS, new, now=now)
         assert (job.created_at, job.deadline_at) == (now, now + timedelta(seconds=7))
+
+
+def test_a_job_is_overdue_once_its_run_had_time_to_end_it() -> None:
+    deadline = datetime.now(UTC)
+    assert not jobs.is_overdue(deadline, deadline + jobs.OVERDUE_GRACE - timedelta(seconds=1))
+    assert jobs.is_overdue(deadline, deadline + jobs.OVERDUE_GRACE)
+
+
+async def test_a_picture_goes_at_its_time_and_the_row_later(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    fresh, due = await create_job(database, caller), await create_job(database, caller)
+    for job_id in (fresh, due):
+        await complete(database, job_id)
+    now = datetime.now(UTC)
+    with database.transaction() as session:
+        session.execute(update(Job).where(Job.id == due).values(expires_at=now))
+    own = {fresh, due}
+
+    def left(session: Session) -> set[uuid.UUID]:
+        return own & set(session.scalars(select(Job.id)))
+
+    def expired(session: Session) -> set[uuid.UUID]:
+        return own & {job.id for job in jobs.list_expired(session, limit=10_000, unkept_for=HOUR)}
+
+    assert await database.read(expired) == {due}
+    later = now + timedelta(seconds=1)
+    await database.write(jobs.delete_old, finished_before=later, limit=10_000)
+    assert await database.read(left) == own, "the pictures are still there"
+    await database.write(jobs.forget_results, job_ids=[due])
+    assert await database.read(expired) == set()
+    await database.write(jobs.delete_old, finished_before=now - HOUR, limit=10_000)
+    assert await database.read(left) == own
+    await database.write(jobs.delete_old, finished_before=later, limit=10_000)
+    assert await database.read(left) == {fresh}
 
 
 async def test_accepting_reserves_one_generation(database: Database, digester: KeyDigester) -> None:
