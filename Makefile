@@ -117,9 +117,9 @@ faults: test-env ## Break the service on purpose, on both databases, with jobs i
 soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))
 
-hostile: test-env ## Damaged pictures, bodies and steps of the money machine by the thousand: [DAMAGED=100000] [BODIES=2000] [STEPS=1000]
-	MUTATED_PICTURES=$(or $(DAMAGED),100000) FUZZ_EXAMPLES=$(or $(BODIES),2000) MONEY_EXAMPLES=$(or $(STEPS),1000) \
-	  $(PYTEST) --timeout=0 tests/imaging/test_mutated_pictures.py tests/api/test_fuzz.py tests/domain/money/test_money_machine.py
+hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=20000] [STEPS=50000]
+	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --bodies $(or $(BODIES),20000) \
+	  --steps $(or $(STEPS),50000)
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

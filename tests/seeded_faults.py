@@ -170,6 +170,7 @@ FAULTS = [
         "domain/access/keys.py",
         "domain/access/test_keys.py",
         "domain/access/test_peppers.py",
+        "api/dashboard/test_keys.py",
         "api/test_publishable_keys.py",
         "api/test_scopes.py",
         changes={

@@ -1,0 +1,97 @@
+"""``python -m tests.faults.hostile``: the suite's hostile input by the hundred thousand; what came of it, as JSON.
+
+The same tests as in the suite, with more examples: pictures that were damaged, bodies that no client would send, random
+steps of the money machine on both databases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+PROJECT = Path(__file__).parents[2]
+OUT = Path("out/hostile.json")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Tests that take a number of examples from a variable; ``each`` is how many inputs an example of theirs is."""
+
+    what: str
+    promise: str
+    file: str
+    variable: str
+    each: int
+
+
+TARGETS = {
+    "pictures": Target(
+        "damaged pictures of every format",
+        "Each is decoded or refused within two seconds; no process grows by more than 64 MiB.",
+        "tests/imaging/test_mutated_pictures.py",
+        "MUTATED_PICTURES",
+        1,
+    ),
+    "bodies": Target(
+        "requests that no client would send",
+        "No 5xx, only answers of the document; a refusal leaves no row and no object behind.",
+        "tests/api/test_fuzz.py",
+        "FUZZ_EXAMPLES",
+        (PROJECT / "tests" / "api" / "test_fuzz.py").read_text().count("\n@examples\n"),
+    ),
+    "steps": Target(
+        "random steps of customers, workers and sweeps over the money, on SQLite and PostgreSQL",
+        "No volume is overdrawn, every end is billed once or released once, ledger and counters agree.",
+        "tests/domain/money/test_money_machine.py",
+        "MONEY_EXAMPLES",
+        2 * 30,
+    ),
+}
+
+
+def main() -> None:
+    """Run what is asked for, write the rows, exit 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.hostile", description=__doc__)
+    for name in TARGETS:
+        parser.add_argument(f"--{name}", type=int, default=0, help="how many, about")
+    wanted = vars(parser.parse_args())
+    rows = [_run(TARGETS[name], number) for name, number in wanted.items() if number]
+    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps({**facts, "at": datetime.now(UTC).isoformat(), "rows": rows}, indent=1) + "\n")
+    sys.exit(any(row["complaints"] for row in rows))
+
+
+def _run(target: Target, number: int) -> dict[str, Any]:
+    examples = -(-number // target.each)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "--timeout=0", f"--junitxml={report}", target.file]
+        subprocess.run(command, cwd=PROJECT, env={**os.environ, target.variable: str(examples)}, check=False)
+        cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  # our own file
+    broken = [
+        str(case.get("name")) for case in cases if case.find("failure") is not None or case.find("error") is not None
+    ]
+    return {
+        "what": target.what,
+        "promise": target.promise,
+        "number": examples * target.each,
+        "tests": len(cases),
+        "seconds": round(sum(float(case.get("time", 0)) for case in cases)),
+        "complaints": broken,
+    }
+
+
+if __name__ == "__main__":
+    main()
