@@ -170,7 +170,6 @@ FAULTS = [
         "domain/access/keys.py",
         "domain/access/test_keys.py",
         "domain/access/test_peppers.py",
-        "api/dashboard/test_keys.py",
         "api/test_publishable_keys.py",
         "api/test_scopes.py",
         changes={
@@ -187,6 +186,7 @@ FAULTS = [
     ),
     *faults(
         "domain/access/idempotency.py",
+        "domain/access/test_idempotency.py",
         "api/test_idempotency.py",
         changes={
             "if row.fingerprint != fingerprint:": "if row.fingerprint == '':",

@@ -78,6 +78,10 @@ async def test_one_byte_more_is_413_however_it_arrives() -> None:
     assert application.bodies == []
 
 
+async def test_one_that_announces_too_much_is_413_whatever_it_sends() -> None:
+    assert await status_of(limited(Application()), part(10), length=CAP + 1) == 413
+
+
 async def test_chunks_of_all_sizes_arrive_in_order() -> None:
     application, chunks = Application(), [bytes([number % 251]) * (number * 37 % 6000) for number in range(1000)]
     messages: list[Message] = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]

@@ -32,6 +32,34 @@ async def test_the_key_itself_is_not_stored(database: Database, digester: KeyDig
     assert (row.prefix, row.last_four) == (caller.key[:13], caller.key[-4:])
 
 
+async def test_another_account_ends_no_key(database: Database, digester: KeyDigester) -> None:
+    caller, other = await create_caller(database, digester), await create_caller(database, digester)
+    someone_elses = {"key_id": caller.key_id, "account_id": other.account_id}
+    with pytest.raises(ValueError, match="there is no key"):
+        await database.write(keys.revoke_key, **someone_elses)
+    with pytest.raises(ValueError, match="there is no key"):
+        await database.write(keys.replace_key, digester, **someone_elses)
+    assert await find_owner(database, digester, caller.key) is not None
+
+
+async def test_a_key_that_is_replaced_without_an_overlap_ends_at_once(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller = await create_caller(database, digester)
+    _, key = await database.write(keys.replace_key, digester, key_id=caller.key_id)
+    assert await find_owner(database, digester, caller.key) is None
+    assert await find_owner(database, digester, key) is not None
+
+
+async def test_an_owner_may_have_so_many_keys(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    make = {"account_id": caller.account_id, "mode": "live"}
+    for _ in range(keys.MOST_IN_USE - 1):
+        await database.write(keys.create_own_key, digester, **make)
+    with pytest.raises(keys.TooManyKeysError):
+        await database.write(keys.create_own_key, digester, **make)
+
+
 async def test_a_revoked_key_leads_nowhere(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     await database.write(keys.revoke_key, key_id=caller.key_id)
