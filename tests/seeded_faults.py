@@ -210,6 +210,7 @@ FAULTS = [
     *faults(
         "api/tryon/accepting.py",
         "api/test_accepting.py",
+        "api/test_lost_commit.py",
         "api/test_idempotency.py",
         "api/test_publishable_keys.py",
         "api/test_rehearsals.py",

@@ -9,7 +9,8 @@ from typing import Any
 from tests.faults.faults import FAULTS, NOT_HERE
 
 PROJECT = Path(__file__).parents[2]
-RESULTS = Path(__file__).parent / "results.json"
+HERE = Path(__file__).parent
+RESULTS, SOAK, HOSTILE = (HERE / f"{name}.json" for name in ("results", "soak", "hostile"))
 PAGE = PROJECT / "docs" / "proof.md"
 
 ABOUT = """# What is promised, and how it was tried
@@ -36,11 +37,12 @@ a job went through as if nothing had been; jobs that had waited go first.
 
 def main() -> None:
     """Write the page."""
-    PAGE.write_text(page(json.loads(RESULTS.read_text())))
+    PAGE.write_text(page())
 
 
-def page(run: dict[str, Any]) -> str:
-    """The page of a run."""
+def page() -> str:
+    """The page of the runs that were committed."""
+    run = json.loads(RESULTS.read_text())
     rows = {(row["fault"], row["database"]): row for row in run["rows"]}
     jobs = max(row.get("jobs", 0) for row in run["rows"])
     lines = ["| Fault | What is promised | SQLite | PostgreSQL |", "|---|---|---|---|"]
@@ -53,7 +55,9 @@ def page(run: dict[str, Any]) -> str:
     return (
         ABOUT.format(jobs=jobs)
         + "\n".join(lines)
-        + f"\n\nVersion {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores that others used too.\n"
+        + f"\n\n{_where(run)}"
+        + _soak(json.loads(SOAK.read_text()))
+        + _hostile(json.loads(HOSTILE.read_text()))
         + "\n## Tried elsewhere\n\n"
         + "".join(f"- **{name}**: {where}.\n" for name, where in NOT_HERE.items())
         + ELSEWHERE
@@ -63,7 +67,7 @@ def page(run: dict[str, Any]) -> str:
 ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, repeating and sweeping, on both databases (`tests/domain/money/test_money_machine.py`).
 - **Workers killed at random under load**, beside Celery and a bare loop: [benchmarks](benchmarks.md).
 - **Backfills** of 2,000 items while parts are killed: `make bench-backfill`, [operations](operations.md).
-- **Pictures and bodies of strangers**: `tests/imaging`, `tests/api/test_fuzz.py`, `tests/api/test_schemathesis.py`.
+- **Requests made from the OpenAPI document**: `tests/api/test_schemathesis.py`.
 
 ## Never tried
 
@@ -72,6 +76,57 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 - Loss of power: what a disk had promised to keep is believed.
 - Faults for longer than half a minute each, but for deadlines that pass.
 """
+
+
+def _where(run: dict[str, Any]) -> str:
+    return f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores that others used too.\n"
+
+
+def _soak(run: dict[str, Any]) -> str:
+    """Hours of mixed use."""
+    kills = ", ".join(f"{part} {times}" for part, times in run["killed"].items())
+    counted = [
+        f"{run['jobs']} try-ons of customers: {run['completed']} completed, {run['failed']} failed, {run['lost']} lost, {run['twice']} twice",
+        f"{run['backfills']['items']} items of {run['backfills']['started']} backfills: {run['backfills']['completed']} completed",
+        f"{run['webhooks']['written']} webhooks: {run['webhooks']['received']} received, {run['webhooks']['twice']} of them more than once",
+        f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind",
+    ]
+    lines = [
+        f"| {kind} | {each['calls']} | {each['quiet']:g} ms | {each['killed']:g} ms |"
+        for kind, each in run["p95_ms"].items()
+    ]
+    lives = [
+        f"| {part} | {life['minutes']:g} min | {_megabytes(life['bytes'])} | {life['descriptors']['first']:g}, then {life['descriptors']['last']:g} |"
+        for part, life in run["lives"].items()
+    ]
+    complaints = "; ".join(run["complaints"]) or "none"
+    return (
+        f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
+        f"{run['database']}. After three quiet minutes one process is killed each minute; each part is spared for a fifth of the time, so that one life of it is long enough to show growth. Killed: {kills}.\n\n"
+        + "".join(f"- {each}\n" for each in counted)
+        + f"- complaints: {complaints}\n\n| p95 of | calls | quiet | with a kill each minute |\n|---|---|---|---|\n"
+        + "\n".join(lines)
+        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second.\n\n| Part | longest life | memory, at its beginning and end | descriptors |\n|---|---|---|---|\n"
+        + "\n".join(lives)
+        + f"\n\n{_where(run)}"
+    )
+
+
+def _megabytes(trend: dict[str, float]) -> str:
+    first, last, slope = (round(trend[name] / 2**20) for name in ("first", "last", "an_hour"))
+    return f"{first}, then {last} MB ({slope:+d} an hour)"
+
+
+def _hostile(run: dict[str, Any]) -> str:
+    rows = [
+        f"| {row['number']:,} {row['what']} | {row['promise']} | {'**broken**: ' + ', '.join(row['complaints']) if row['complaints'] else 'kept'}, {row['seconds'] // 60} min |"
+        for row in run["rows"]
+    ]
+    return (
+        "\n## Hostile input\n\n`make hostile`: the suite's own tests, with more examples.\n\n| Input | What is promised | |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + f"\n\n{_where(run)}"
+    )
 
 
 def _said(row: dict[str, Any] | None) -> str:
