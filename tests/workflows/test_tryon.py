@@ -92,6 +92,13 @@ async def test_advice_too_long_for_a_contract_is_cut(running: RunningSteps) -> N
     assert fakes.input_of("release").error_advice == "x" * 200
 
 
+async def test_a_mistake_of_ours_is_not_tried_again(running: RunningSteps) -> None:
+    fakes = failing("render", mistake_of_ours())
+    async with running(fakes) as runs:
+        assert (await runs.outcome()).error_code == "generation_failed"
+    assert fakes.names.count("render") == 1
+
+
 async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
     failures = iter([RuntimeError("out of luck")])
 
