@@ -1,0 +1,418 @@
+"""``python -m tests.faults.machines``: several APIs and workers behind haproxy, as if each were a machine of its own."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from cli.embedded import child_specs
+from domain.access.keys import KeyDigester
+from domain.accounts import OwnTerms
+from domain.money.plans import RequestRate
+from runtime.embedded.supervisor import Child, Supervisor
+from tests.factories import create_caller
+from tests.faults.referee import judge
+from tests.faults.world import API, CPU, GPU, SINGLE, Customer, World, running_world
+from tests.servers.postgres import running_postgres, tell_server
+from tests.servers.processes import free_port
+from tests.servers.valkey import running_valkey
+
+OUT = Path("out/machines.json")
+
+FLEET = {API: 3, CPU: 3, GPU: 4}
+
+HAPROXY = """\
+global
+    maxconn 4000
+defaults
+    mode http
+    timeout connect 2s
+    timeout client 60s
+    timeout server 60s
+    timeout http-request 15s
+    timeout http-keep-alive 60s
+    option forwardfor
+    option http-server-close
+    option redispatch 1
+    retries 3
+    retry-on conn-failure
+frontend customers
+    bind 127.0.0.1:{port}
+    default_backend apis
+backend apis
+    balance leastconn
+    option httpchk GET /readyz
+    http-check send hdr Host 127.0.0.1
+    http-check expect status 200
+    default-server check inter 500ms fall 1 rise 1 on-marked-down shutdown-sessions
+{servers}
+"""
+"""As docs/scaling.md shows it: an API that cannot be reached is passed over, and what was sent is not sent again."""
+
+
+class Fleet:
+    """More of each process of ours, beside those of a world, and the balancer before all APIs."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.port = free_port()
+        self.ports = {API: world.settings.api.port}
+        self.children: dict[str, list[Child]] = {part: [world.parts[part]] for part in FLEET}
+        plain = child_specs(world.settings, world.data_dir)  # they reach the servers without a proxy of the tests
+        self._specs = {part: replace(plain[part], command=world.parts[part].spec.command) for part in FLEET}
+        self._supervisor = Supervisor(world.data_dir / "logs", lambda _running, _endings: None)
+        self._over = asyncio.Event()
+        self._haproxy: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def grow(self, part: str, number: int) -> None:
+        """Have so many of a part; returns when all of them are ready."""
+        mine = self.children[part]
+        while len(mine) > number:
+            await mine.pop().stop()
+        fresh = []
+        while len(mine) < number:
+            name = f"{part}-{len(mine) + 1}"
+            spec = replace(self._specs[part], name=name)
+            if part == API:
+                self.ports[name] = free_port()
+                spec = replace(
+                    spec,
+                    environment={**spec.environment, "TRYON_API_PORT": str(self.ports[name])},
+                    ready=_api_ready(self.ports[name]),
+                )
+            mine.append(self._supervisor.start(spec))
+            fresh.append(mine[-1])
+        await asyncio.gather(*(child.wait_ready(90) for child in fresh))
+
+    async def balance(self) -> None:
+        """Put haproxy before the APIs that there are."""
+        if self._haproxy is not None:
+            self._haproxy.terminate()
+            self._haproxy.wait()
+        names = [child.spec.name for child in self.children[API]]
+        servers = "\n".join(f"    server {name} 127.0.0.1:{self.ports[name]}" for name in names)
+        file = self.world.data_dir / "haproxy.cfg"
+        file.write_text(HAPROXY.format(port=self.port, servers=servers))
+        with (self.world.data_dir / "logs" / "haproxy.log").open("ab") as log:
+            self._haproxy = subprocess.Popen(["haproxy", "-db", "-f", str(file)], stdout=log, stderr=log)
+        async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(20):
+            while True:
+                with suppress(httpx.HTTPError):
+                    if (await client.get(f"{self.address}/readyz")).status_code == 200:
+                        return
+                await asyncio.sleep(0.1)
+
+    async def restart(self, child: Child) -> None:
+        """Ask a process to stop, and wait until another is ready in its place."""
+        before = child.pid
+        if before is not None:
+            os.kill(before, signal.SIGTERM)
+        async with asyncio.timeout(120):
+            while child.pid == before or child.exit_code is not None:
+                await asyncio.sleep(0.1)
+        await child.wait_ready(90)
+
+    def kill_any(self) -> str:
+        """Kill one of them, drawn by lot; its name."""
+        child = random.choice([child for each in self.children.values() for child in each])
+        with suppress(ProcessLookupError, TypeError):
+            os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
+        return child.spec.name
+
+    def cpu_seconds(self) -> Counter[str]:
+        """What each kind of process has used so far."""
+        used: Counter[str] = Counter()
+        kinds = {**{name: [child] for name, child in self.world.parts.items()}, **self.children}
+        for kind, children in kinds.items():
+            for child in children:
+                with suppress(psutil.Error, TypeError):
+                    process = psutil.Process(child.pid)
+                    for each in (process, *process.children(recursive=True)):
+                        times = each.cpu_times()
+                        used[kind] += times.user + times.system
+        return used
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Fleet]:
+        """With all of `FLEET`, behind haproxy, to which the world's customers turn."""
+        watching = asyncio.create_task(self._supervisor.watch(self._over))
+        key = self.world.client.headers["Authorization"]
+        try:
+            for part, number in FLEET.items():
+                self.children[part][0].spec = self._specs[part]
+                await self.restart(self.children[part][0])
+                await self.grow(part, number)
+            await self.balance()
+            await self.world.client.aclose()
+            self.world.client = httpx.AsyncClient(base_url=self.address, timeout=60, trust_env=False)
+            self.world.client.headers["Authorization"] = key
+            yield self
+        finally:
+            self._over.set()
+            await watching
+            if self._haproxy is not None:
+                self._haproxy.terminate()
+                self._haproxy.wait()
+            await self._supervisor.stop()
+
+
+def _api_ready(port: int) -> Callable[[int], Any]:
+    async def ready(_pid: int) -> None:
+        async with httpx.AsyncClient(timeout=3, trust_env=False) as client:
+            (await client.get(f"http://127.0.0.1:{port}/readyz")).raise_for_status()
+
+    return ready
+
+
+async def money(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
+    """Customers in waves, each of whom sends a POST to another API until one answers, while something is killed."""
+    world, killed = fleet.world, Counter[str]()
+    customers = [Customer(str(uuid.uuid4()), combo=number % 6 == 5) for number in range(120)]
+
+    async def arrive(number: int, customer: Customer) -> None:
+        await asyncio.sleep(number / 3)
+        again = Customer(customer.key, customer.combo)  # impatient: the same POST twice at once
+        await asyncio.gather(world.use(customer), world.use(again))
+
+    async def kill() -> None:
+        while True:
+            await asyncio.sleep(3)
+            killed[fleet.kill_any().rstrip("-234")] += 1
+
+    killing = asyncio.create_task(kill())
+    await asyncio.gather(*(arrive(number, customer) for number, customer in enumerate(customers)))
+    killing.cancel()
+    healthy = await world.until_healthy()
+    verdict = await judge(world, customers, known, healthy)
+    return {
+        "trial": "money, while a process is killed every three seconds",
+        "promise": "Each POST, sent twice under its key to any API, is one job, billed once or not at all.",
+        **asdict(verdict),
+        "killed": dict(killed),
+        "complaints": verdict.complaints(may_fail=False),
+    }
+
+
+async def rates(fleet: Fleet, where: str) -> dict[str, Any]:
+    """An account that may call fifty times in a minute, from thirty connections through all APIs at once."""
+    allowed, seconds = 50, 60
+    world = fleet.world
+    terms = OwnTerms(included=1000, daily_cap=1000, request_rate=RequestRate(allowed, seconds))
+    digester = KeyDigester(*world.settings.security.peppers())
+    caller = await create_caller(world.database, digester, own_terms=terms)
+    moments, statuses = list[float](), Counter[int]()
+    until = time.monotonic() + 2.5 * seconds
+
+    async def call() -> None:
+        async with httpx.AsyncClient(base_url=fleet.address, headers=caller.headers, trust_env=False) as client:
+            while time.monotonic() < until:
+                asked = time.monotonic()
+                answer = await client.get(f"/api/v1/tryon/{uuid.uuid4()}")
+                statuses[answer.status_code] += 1
+                if answer.status_code == 404:
+                    moments.append((asked + time.monotonic()) / 2)
+                await asyncio.sleep(random.uniform(0.2, 1.0))
+
+    await asyncio.gather(*(call() for _ in range(30)))
+    moments.sort()
+    slack = 0.25  # between the moment in the middle of a call and that at which it was counted
+    most = max(sum(at <= other < at + seconds - slack for other in moments) for at in moments)
+    complaints = [f"{most} in a window"] if most > allowed else []
+    complaints += [f"{len(moments)} let through"] if len(moments) < 2 * allowed else []
+    complaints += [f"{statuses[code]} answers of {code}" for code in statuses if code not in (404, 429)]
+    return {
+        "trial": f"rates, counted in {where}",
+        "promise": f"{allowed} calls in any {seconds} s, whichever API they come to, and no fewer.",
+        "calls": sum(statuses.values()),
+        "let_through": len(moments),
+        "most_in_a_window": most,
+        "complaints": complaints,
+    }
+
+
+async def rolling(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
+    """Every process is asked to stop, one after the other, under calls of every kind."""
+    world, over, failed, calls = fleet.world, asyncio.Event(), list[str](), Counter[str]()
+    customers: list[Customer] = []
+
+    async def ask(kind: str, method: str, path: str, **options: Any) -> httpx.Response | None:
+        try:
+            answer = await world.client.request(method, path, **options)
+        except httpx.HTTPError as error:
+            failed.append(f"{kind}: {type(error).__name__}")
+            return None
+        calls[kind] += 1
+        if answer.status_code >= 500:
+            failed.append(f"{kind}: {answer.status_code} {answer.headers.get('X-Error-Code', answer.text[:80])}")
+        return answer
+
+    async def shop(held: bool) -> None:
+        """Without a repetition of anything: a request that fails is a request that failed."""
+        while not over.is_set():
+            customer = Customer(str(uuid.uuid4()))
+            answer = await ask("POST", "POST", "/api/v1/tryon", json=SINGLE)
+            if answer is None or answer.status_code != 202:
+                continue
+            customer.job_id = answer.json()["jobId"]
+            customers.append(customer)
+            while not customer.end:
+                headers = {"Prefer": "wait=20"} if held else {}
+                answer = await ask(
+                    "held poll" if held else "poll", "GET", f"/api/v1/tryon/{customer.job_id}", headers=headers
+                )
+                told = answer.json() if answer is not None and answer.status_code == 200 else {}
+                customer.end = told.get("status", "").replace("processing", "")
+                await asyncio.sleep(0 if held else 0.3)
+
+    shopping = [asyncio.create_task(shop(held)) for held in (True, True, True, False, False, False)]
+    spent: dict[str, float] = {}
+    await asyncio.sleep(5)
+    for part in (GPU, CPU, API):  # in the order of an upgrade, docs/versions.md
+        began = time.monotonic()
+        for child in list(fleet.children[part]):
+            await fleet.restart(child)
+            await asyncio.sleep(1.5)  # until the balancer has seen it
+        spent[part] = round(time.monotonic() - began, 1)
+    over.set()
+    await asyncio.gather(*shopping)
+    healthy = await world.until_healthy()
+    verdict = await judge(world, customers, known, healthy)
+    return {
+        "trial": "a rolling restart of every process",
+        "promise": "No request fails and no job: nobody notices.",
+        **asdict(verdict),
+        "calls": dict(calls),
+        "seconds_by_part": spent,
+        "failed_requests": dict(Counter(failed)),
+        "complaints": [
+            *verdict.complaints(may_fail=False),
+            *(f"{times} x {what}" for what, times in Counter(failed).items()),
+        ],
+    }
+
+
+SIZES = ((1, 1, 1), (1, 1, 2), (1, 1, 4), (1, 3, 4), (3, 3, 4))
+"""APIs, CPU workers and GPU workers."""
+
+MEASURED_SECONDS = 25.0
+
+
+async def throughput(fleet: Fleet) -> list[dict[str, Any]]:
+    """Jobs a second and who takes the processor, as workers are added."""
+    rows = []
+    for apis, cpus, gpus in SIZES:
+        for part, number in ((API, apis), (CPU, cpus), (GPU, gpus)):
+            await fleet.grow(part, number)
+        await fleet.balance()
+        rows.append(await _measured(fleet, (apis, cpus, gpus)))
+        print(rows[-1], flush=True)
+    return rows
+
+
+async def _measured(fleet: Fleet, size: tuple[int, int, int]) -> dict[str, Any]:
+    world, ended, latencies = fleet.world, list[float](), list[float]()
+    until = time.monotonic() + MEASURED_SECONDS + 5
+
+    async def shop() -> None:
+        while time.monotonic() < until:
+            asked = time.monotonic()
+            answer = await world.client.post("/api/v1/tryon", json=SINGLE)
+            job, status = answer.json().get("jobId"), ""
+            while job and not status:
+                held = await world.client.get(f"/api/v1/tryon/{job}", headers={"Prefer": "wait=20"})
+                status = held.json().get("status", "").replace("processing", "")
+            if status == "completed":
+                ended.append(time.monotonic())
+                latencies.append(time.monotonic() - asked)
+
+    shopping = [asyncio.create_task(shop()) for _ in range(16)]
+    await asyncio.sleep(5)  # until all are under way
+    began, before, cores = time.monotonic(), fleet.cpu_seconds(), psutil.cpu_times()
+    await asyncio.sleep(MEASURED_SECONDS)
+    spent, used, after = time.monotonic() - began, fleet.cpu_seconds(), psutil.cpu_times()
+    jobs = sum(began <= at <= began + spent for at in ended)
+    await asyncio.gather(*shopping)
+    idle = (after.idle + after.iowait - cores.idle - cores.iowait) / spent
+    return {
+        "apis": size[0],
+        "cpu_workers": size[1],
+        "gpu_workers": size[2],
+        "jobs_a_second": round(jobs / spent, 2),
+        "p50_s": round(sorted(latencies)[len(latencies) // 2], 2) if latencies else None,
+        "cores_idle": round(idle, 2),
+        "cpu_ms_a_job": {kind: round(1000 * (used[kind] - before[kind]) / max(jobs, 1)) for kind in sorted(used)},
+    }
+
+
+async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace) -> dict[str, Any]:
+    """All trials."""
+    rows: list[dict[str, Any]] = []
+    curve: list[dict[str, Any]] = []
+    known = set[uuid.UUID]()
+
+    def done(row: dict[str, Any]) -> None:
+        rows.append(row)
+        print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
+
+    async with (
+        running_world(data_dir / "valkey", url, TRYON_RATE_LIMIT_URL=valkey) as world,
+        Fleet(world).running() as fleet,
+    ):
+        for trial in (rolling, money):
+            if wanted.only in trial.__name__:
+                done(await trial(fleet, known))
+        if wanted.only in "rates":
+            done(await rates(fleet, "Valkey"))
+        if wanted.only in "throughput":
+            curve = await throughput(fleet)
+    if wanted.only in "rates":
+        async with running_world(data_dir / "database", url) as world, Fleet(world).running() as fleet:
+            done(await rates(fleet, "PostgreSQL"))
+    return {"rows": rows, "throughput": curve}
+
+
+def main() -> None:
+    """Run the trials, write what was found, exit 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.machines", description=__doc__)
+    parser.add_argument("--only", default="", help="money, rates, rolling or throughput")
+    wanted = parser.parse_args()
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="tryon-machines-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(temporary))
+        server = stack.enter_context(running_postgres())
+        tell_server(server, "CREATE DATABASE machines")
+        valkey = stack.enter_context(running_valkey(folder))
+        found = asyncio.run(run(folder, server.rpartition("/")[0] + "/machines", valkey, wanted))
+    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
+    OUT.parent.mkdir(exist_ok=True)
+    OUT.write_text(json.dumps({**facts, "at": datetime.now(UTC).isoformat(), **found}, indent=1) + "\n")
+    sys.exit(any(row["complaints"] for row in found["rows"]))
+
+
+if __name__ == "__main__":
+    main()
