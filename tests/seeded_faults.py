@@ -251,9 +251,6 @@ FAULTS = [
             "attempts=4, first_wait=0.5, longest_wait=10)": "attempts=1, first_wait=0.5, longest_wait=10)",
             "BOOKKEEPING = _budget(10,": "BOOKKEEPING = _budget(10, attempts=1,",
             '["ValidationError", "PayloadsTooLarge"]': "[]",
-            "                if is_cancelled_exception(error):\n                    raise\n": (
-                "                if isinstance(error, bool):\n                    raise\n"
-            ),
         },
     ),
     *faults(
@@ -277,7 +274,7 @@ FAULTS = [
         "api/test_erasing.py",
         changes={
             "job.expires_at <= datetime.now(UTC)": "job.expires_at >= datetime.now(UTC)",
-            'error_code="cancelled", keep=timedelta(0)': 'error_code="cancelled", keep=timedelta(1)',
+            "            jobs.end_access(session, job_id=job.id, now=now)\n": "",
             "        if cancelled:\n": "        if not cancelled:\n",
             "if job.started_at is None:\n": "if job.started_at is not None:\n",
             "for key in (result_key(str(job.id)), *kept):": "for key in kept:",

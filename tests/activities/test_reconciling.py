@@ -177,6 +177,26 @@ async def test_where_a_round_cannot_see_all_jobs_they_are_seen_in_turn(
     assert len(set(of_bulk[:60])) == 60, "none twice before all of them once"
 
 
+async def test_a_job_past_its_deadline_is_ended_before_anybody_is_asked_about_others(
+    database: Database, digester: KeyDigester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller = await create_caller(database, digester)
+    await create_jobs(database, caller, 20, INTERACTIVE_PRIORITY, timedelta(minutes=1))
+    (overdue,) = await create_jobs(database, caller, 1, BULK_PRIORITY, timedelta(hours=9))
+    with database.transaction() as session:
+        jobs.get_job(session, job_id=overdue).deadline_at = datetime.now(UTC) - jobs.OVERDUE_GRACE
+
+    async def slowly(_job_id: str) -> None:
+        await asyncio.sleep(0.2)
+
+    monkeypatch.setattr(reconciling_module, "ROUND_SECONDS", 0.1)
+    monkeypatch.setattr(reconciling_module, "AT_ONCE", 1)
+    temporal: Any = Runs(before=slowly)
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(temporal), KEEP)
+    await ActivityEnvironment().run(reconciling.reconcile, SweepInput())
+    assert await standing(database, overdue) == "timed_out"
+
+
 async def test_one_job_that_cannot_be_looked_at_holds_up_no_other(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     closed = await create_jobs(database, caller, 3, INTERACTIVE_PRIORITY, timedelta(minutes=1))
