@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -11,6 +12,7 @@ import pytest
 from pydantic import AwareDatetime
 from pydantic.fields import FieldInfo
 from temporalio import activity
+from temporalio.contrib.pydantic import pydantic_data_converter
 
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
@@ -26,7 +28,7 @@ from activities.webhooks import WebhookActivities
 from tests.workflows.recording.contract_schemas import models
 from workflows import steps
 from workflows.backfills.contracts import LargestJson
-from workflows.contracts import Contract
+from workflows.contracts import CleanUpInput, Contract
 from workflows.steps import Step
 
 LARGEST = 64 * 1024
@@ -125,3 +127,9 @@ def test_a_step_and_its_activity_agree(name: str) -> None:
     step, hints = all_steps()[name], get_type_hints(implementations()[name])
     assert hints.pop("return") is step.output_type
     assert list(hints.values()) == [step.input_type]
+
+
+async def test_what_crosses_temporal_has_the_names_of_the_documents() -> None:
+    """Engineers read and write these in the Temporal UI, and programs in other languages may start runs."""
+    (payload,) = await pydantic_data_converter.encode([CleanUpInput(job_id="a-job")])
+    assert json.loads(payload.data) == {"jobId": "a-job"}

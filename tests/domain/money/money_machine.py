@@ -35,7 +35,7 @@ ENDINGS = st.lists(
     max_size=3,
 )
 """How each attempt of a worker ends the job, and after how many steps it dies."""
-QUIET, GRACE, HEAD_START = timedelta(seconds=30), timedelta(seconds=30), timedelta(seconds=2)
+QUIET, GRACE = timedelta(seconds=30), timedelta(seconds=30)
 """When the sweeper looks at a job at all, how long after its deadline it is failed, and when the relay starts it."""
 
 
@@ -81,19 +81,6 @@ class MoneyMachine(Customers):
     def keep_house(self, which: str) -> None:
         self.tick(*self.models)
         {"relay": self.relay, "sweep": self.sweep, "purge": self.purge_and_note}[which]()
-
-    def relay(self) -> None:
-        for who, model in self.models.items():
-            for job_id in model.open_jobs:
-                row = self.standings[who].jobs[job_id]
-                if row.started_at is None and max(row.deadline_at, row.created_at + HEAD_START) <= self.now:
-                    model.end(job_id, FAILED)  # Temporal did not get it in time
-        self.service.run(self.service.relay())
-        for standing in self.read_standings().values():
-            for job in standing.jobs.values():
-                if job.status == PROCESSING and job.created_at <= self.now - HEAD_START:
-                    assert job.started_at is not None
-                    assert tryon_workflow_id(str(job.id)) in self.service.temporal.runs
 
     def sweep(self) -> None:
         runs = self.service.temporal.runs

@@ -19,6 +19,7 @@ from tests.domain.money.money_invariants import check_against_model, check_by_it
 from tests.domain.money.money_model import COMPLETED, FAILED, KEY_LASTS, PROCESSING, AccountModel, KeyModel, ModelPlan
 from tests.domain.money.money_service import SETTINGS, Member, MoneyService, Standing
 from tests.domain.money.mortal_process import Process, ProcessDiedError
+from workflows.queues import tryon_workflow_id
 
 PLANS = PlanBook(
     plans={
@@ -45,6 +46,10 @@ RARELY = st.sampled_from([False, False, False, True])
 RECORD_LASTS = timedelta(days=SETTINGS.jobs.record_days)
 TICK = timedelta(milliseconds=1)
 """What every step takes at least: two never happen at the same time."""
+
+
+HEAD_START = timedelta(seconds=2)
+"""Of a POST that hands its own job to Temporal, before the relay does."""
 
 
 class HeldPost:
@@ -161,6 +166,19 @@ class MoneyScene(RuleBasedStateMachine):
                 del self.keys[name]
         self.service.run(self.service.purge())
 
+    def relay(self) -> None:
+        for who, model in self.models.items():
+            for job_id in model.open_jobs:
+                row = self.standings[who].jobs[job_id]
+                if row.started_at is None and max(row.deadline_at, row.created_at + HEAD_START) <= self.now:
+                    model.end(job_id, FAILED)  # Temporal did not get it in time
+        self.service.run(self.service.relay())
+        for standing in self.read_standings().values():
+            for job in standing.jobs.values():
+                if job.status == PROCESSING and job.created_at <= self.now - HEAD_START:
+                    assert job.started_at is not None
+                    assert tryon_workflow_id(str(job.id)) in self.service.temporal.runs
+
     def teardown(self) -> None:
         if not self.members:
             return
@@ -176,7 +194,7 @@ class MoneyScene(RuleBasedStateMachine):
         """The relay and some workers do their part, the sweeper the rest; much later nothing is left but the ledger."""
         self.tick(*self.members)
         self.service.clock.advance(timedelta(seconds=3))
-        self.service.run(self.service.relay())
+        self.relay()
         open_jobs = [(model, job_id) for model in self.models.values() for job_id in model.open_jobs]
         for model, job_id in open_jobs[::2]:
             assert self.service.run(self.service.finish(Process(), job_id, COMPLETED)) == COMPLETED
