@@ -310,7 +310,7 @@ FAULTS = [
         "workflows/test_payloads.py",
         changes={
             "validate_by_name=True, validate_by_alias=True": "validate_by_name=True, validate_by_alias=False",
-            "serialize_by_alias=True": "serialize_by_alias=False",
+            "alias_generator=to_camel, ": "",
             "Url = Annotated[str, Field(max_length=2048)]": "Url = Annotated[str, Field()]",
             "segment_ms: Annotated[int, Field(ge=0)] = 0": "segment_ms: Annotated[int, Field(ge=0)]",
             "trained: bool = False\n    engine: Annotated": "trained: bool\n    engine: Annotated",
