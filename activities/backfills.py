@@ -13,11 +13,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from activities.bookkeeping import outcome_of
+from activities.bookkeeping import LOST, outcome_of
 from activities.device import heartbeats
 from activities.objects import add_outcomes, outcomes_at
 from domain import accounts, products
@@ -164,7 +165,10 @@ class BackfillActivities:
     @activity.defn(name=steps.AWAIT_JOB.name)
     async def await_job(self, request: contracts.AwaitJobInput) -> TryOnOutcome:
         """How the job ended; fails, to be tried again, while it has not."""
-        job = await self.database.read(jobs.get_job, job_id=uuid.UUID(request.job_id))
+        try:
+            job = await self.database.read(jobs.get_job, job_id=uuid.UUID(request.job_id))
+        except NoResultFound:
+            return LOST
         if job.status == jobs.PROCESSING:
             raise ApplicationError(
                 "in progress",

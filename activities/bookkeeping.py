@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
+from sqlalchemy.exc import NoResultFound
 from sqlalchemy.orm import Session
 from temporalio import activity
 
@@ -35,6 +36,10 @@ from workflows.contracts import (
 )
 
 log = structlog.get_logger(__name__)
+
+
+LOST = TryOnOutcome(status="failed", error_code="job_not_found")
+"""Of a run whose job has no row: the database was restored to a time before the job, and Temporal was not."""
 
 
 def outcome_of(job: Job) -> TryOnOutcome:
@@ -79,10 +84,11 @@ class BookkeepingActivities:
 
     @activity.defn(name=steps.CLEAN_UP.name)
     async def clean_up(self, request: CleanUpInput) -> SweepReport:
-        """Delete inputs and intermediate pictures, and the result of a job that did not complete."""
+        """Delete inputs and intermediate pictures, and a result that nobody can fetch."""
         deleted = await self.store.delete_prefix(job_prefix(request.job_id))
-        outcome = outcome_of(await self.database.read(jobs.get_job, job_id=uuid.UUID(request.job_id)))
-        if outcome.status == jobs.FAILED:
+        job_id = uuid.UUID(request.job_id)
+        standing = (await self.database.read(jobs.standings, job_ids=[job_id])).get(job_id)
+        if standing is None or (standing.ended and not standing.has_result):
             deleted += await self.store.delete_prefix(result_key(request.job_id))
         return SweepReport(deleted=deleted)
 
@@ -105,7 +111,11 @@ class BookkeepingActivities:
         return LedgerCheckReport(disagreements=len(found))
 
     def _ended(self, session: Session, /, end: Callable[..., bool], job_id: uuid.UUID, **values: Any) -> TryOnOutcome:
-        end(session, job_id=job_id, keep=self.result_ttl, now=datetime.now(UTC), **values)
+        try:
+            end(session, job_id=job_id, keep=self.result_ttl, now=datetime.now(UTC), **values)
+        except NoResultFound:
+            log.warning("a run has ended whose job is unknown", job_id=str(job_id))
+            return LOST
         job = jobs.get_job(session, job_id=job_id)
         session.refresh(job)
         return outcome_of(job)

@@ -14,7 +14,7 @@ import json
 import mimetypes
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ from cli.archive import (
 from cli.embedded import kept_environment, store_alone
 from cli.service import Service
 from domain import migrations
-from domain.counts import count_rows, referenced_keys
+from domain.counts import count_rows, newest_job, referenced_keys
 from domain.errors import ErrorCode
 from domain.jobs import jobs
 from domain.money.ledger import Disagreement, check_ledger
@@ -72,6 +72,15 @@ EXPECTED = (
     OSError,
     PortInUseError,
 )
+
+CONSEQUENCES = """\
+A restore goes back to {moment}:
+- Jobs accepted since then are unknown: polls are 404, nothing is billed, and a POST that is repeated makes a new job.
+- Jobs in progress at that moment are failed and not billed, also where they were completed since.
+- Products, accounts, keys, sign-ins, orders and top-ups since then are lost.
+- What was withdrawn since then counts again: keys that were revoked, pictures and accounts that were erased.
+- Webhooks and mail that waited at that moment are sent, some of them for the second time.
+- Backfills do not go on. Start them again under their names: items that are done are skipped."""
 
 WARNING = "It holds the stack's secrets and customers' pictures: keep it where only you can read it."
 
@@ -110,7 +119,8 @@ def check(archive: Archive, as_json: AsJson = False) -> None:
     """Compare every part of a backup with its SHA-256."""
     with failing_on(*EXPECTED), read_archive(archive) as backup:
         manifest = backup.manifest
-    show(_facts(manifest), f"{archive} is whole.\n{_told(manifest)}", as_json=as_json)
+    consequences = CONSEQUENCES.format(moment=manifest.made_at)
+    show(_facts(manifest), f"{archive} is whole.\n{_told(manifest)}", consequences, as_json=as_json)
 
 
 @app.command("restore")
@@ -125,6 +135,7 @@ def restore_backup(
     # Commands find the database and the secrets before the stack has been started there.
     write_environment(settings.stack.data_dir / EMBEDDED_FILE, kept_environment(settings))
     typer.echo(f"Restored to {settings.stack.data_dir}.\n{_told(done.manifest)}")
+    typer.echo(CONSEQUENCES.format(moment=done.manifest.made_at))
     typer.echo(f"{done.released} jobs were in progress; they are released and not billed.")
     if done.set_aside:
         typer.echo(f"The earlier data folder is now {done.set_aside}.")
@@ -142,13 +153,26 @@ def release_open(
         bool, typer.Option("--nothing-runs", help="Say that neither API nor workers run on this database.")
     ] = False,
 ) -> None:
-    """After a restore by other means (pg_restore): release every job in progress, before anything is started."""
+    """After a restore by other means (pg_restore): release every job in progress, before anything is started.
+
+    Says what such a restore loses, and which objects are not in the bucket though rows speak of them.
+    """
     if not stopped:
         typer.echo("This also releases jobs that workers are busy with. Stop everything, then add --nothing-runs.")
         raise typer.Exit(1)
     service = Service()
     with service.database() as database:
+        with database.reading() as session:
+            newest, referenced = newest_job(session), referenced_keys(session.connection())
         released = release_open_jobs(database, timedelta(seconds=service.settings.jobs.result_ttl_seconds))
+    accepted = f"its newest job was accepted at {newest.isoformat(timespec='seconds')}" if newest else "it has no jobs"
+    typer.echo(CONSEQUENCES.format(moment=f"the moment of the dump; {accepted}"))
+    try:
+        there = asyncio.run(_keys_in(service.store))
+    except ObjectStoreUnavailableError as error:
+        typer.echo(f"The bucket was not looked at, so objects may be missing: {error}")
+    else:
+        typer.echo(_told_missing(sorted(referenced - there)) or "Every object that rows speak of is in the bucket.")
     typer.echo(f"{released} jobs were in progress; they are released and not billed.")
 
 
@@ -160,10 +184,17 @@ def _told(manifest: Manifest) -> str:
     counts = ", ".join(f"{number} {name}" for name, number in manifest.counts.items())
     size = _facts(manifest)["bytes"]
     told = f"Made at {manifest.made_at} by version {manifest.service_version}: {counts}; {size:,} bytes."
-    if manifest.missing:
-        listed = ", ".join(manifest.missing[:5])
-        told += f"\n{len(manifest.missing)} objects that rows speak of were not in the store: {listed}"
-    return told
+    missing = _told_missing(manifest.missing)
+    return f"{told}\n{missing}" if missing else told
+
+
+def _told_missing(missing: Sequence[str]) -> str:
+    listed = ", ".join(missing[:5])
+    return f"{len(missing)} objects that rows speak of were not in the store: {listed}" if missing else ""
+
+
+async def _keys_in(store: ObjectStore, prefixes: Sequence[str] = KEPT) -> set[str]:
+    return {key for prefix in prefixes for key in await store.list_keys(prefix)}
 
 
 async def make_backup(settings: Settings, path: Path, *, results: bool) -> Manifest:
@@ -192,7 +223,7 @@ async def make_backup(settings: Settings, path: Path, *, results: bool) -> Manif
             copy_sqlite(database_file, copy)
             archive.add(DATABASE, copy)
             archive.add(SECRETS, json.dumps(secrets, indent=2).encode())
-            for key in [key for prefix in kept for key in await store.list_keys(prefix)]:
+            for key in sorted(await _keys_in(store, kept)):
                 try:
                     archive.add(OBJECTS + key, await store.get(key))
                 except ObjectMissingError:

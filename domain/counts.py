@@ -95,6 +95,12 @@ def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
     )
 
 
+def newest_job(session: Session) -> datetime | None:
+    """When the newest job was accepted; looks at every row."""
+    newest: datetime | None = session.scalar(select(func.max(Job.created_at)))
+    return newest
+
+
 _COUNTED = {"accounts": Account, "apiKeys": ApiKey, "products": Product, "jobs": Job, "ledgerEntries": LedgerEntry}
 
 

@@ -294,3 +294,8 @@ async def test_a_job_in_progress_is_asked_about_again_and_one_that_ended_tells_h
     await scene.fail(accepted)
     ended = await scene.await_job(accepted)
     assert (ended.status, ended.error_code) == ("failed", "timed_out")
+
+
+async def test_nobody_waits_for_a_job_that_a_restore_of_the_database_has_lost(scene: Scene) -> None:
+    ended = await scene.await_job(AcceptedItem(key="one", state="running", job_id=str(uuid.uuid4())))
+    assert (ended.status, ended.error_code) == ("failed", "job_not_found")

@@ -97,3 +97,17 @@ async def test_cleaning_up_after_a_failed_job_keeps_nothing(database: Database, 
     await ActivityEnvironment().run(steps.release, ReleaseInput(job_id=str(job_id), error_code="timed_out"))
     await ActivityEnvironment().run(steps.clean_up, CleanUpInput(job_id=str(job_id)))
     assert store.objects == {}
+
+
+async def test_a_run_whose_job_a_restore_of_the_database_has_lost_ends_and_leaves_nothing(database: Database) -> None:
+    """Otherwise it would try to settle until Temporal ends it, minutes after the job's deadline."""
+    job_id, store = uuid.uuid4(), MemoryObjectStore()
+    for key in (f"jobs/{job_id}/input/person", f"results/{job_id}.jpg"):
+        await store.put(key, b"", "image/png")
+    steps = BookkeepingActivities(database, store, KEEP)
+    lost = TryOnOutcome(status="failed", error_code="job_not_found")
+    assert await ActivityEnvironment().run(steps.settle, settle_input(job_id)) == lost
+    release = ReleaseInput(job_id=str(job_id), error_code="timed_out")
+    assert await ActivityEnvironment().run(steps.release, release) == lost
+    await ActivityEnvironment().run(steps.clean_up, CleanUpInput(job_id=str(job_id)))
+    assert store.objects == {}

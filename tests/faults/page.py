@@ -10,7 +10,7 @@ from tests.faults.faults import FAULTS, NOT_HERE
 
 PROJECT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-RESULTS, SOAK, HOSTILE = (HERE / f"{name}.json" for name in ("results", "soak", "hostile"))
+RESULTS, SOAK, HOSTILE, DRILL = (HERE / f"{name}.json" for name in ("results", "soak", "hostile", "drill"))
 PAGE = PROJECT / "docs" / "proof.md"
 
 ABOUT = """# What is promised, and how it was tried
@@ -58,6 +58,7 @@ def page() -> str:
         + f"\n\n{_where(run)}"
         + _soak(json.loads(SOAK.read_text()))
         + _hostile(json.loads(HOSTILE.read_text()))
+        + _drill(json.loads(DRILL.read_text()))
         + "\n## Tried elsewhere\n\n"
         + "".join(f"- **{name}**: {where}.\n" for name, where in NOT_HERE.items())
         + ELSEWHERE
@@ -127,6 +128,55 @@ def _hostile(run: dict[str, Any]) -> str:
         + "\n".join(rows)
         + f"\n\n{_where(run)}"
     )
+
+
+ABOUT_DRILL = """
+## Backup and restore
+
+`make drill`: 20 jobs are in flight without a pause, products are registered, a backfill runs. After half a minute a backup is made with the commands of [backup.md](backup.md); half a minute later every process is killed and
+data are deleted; then the backup is restored with that page's commands, and all customers come back. A backup shows the database of one moment. So there has to be a moment, between the first and the last second of
+the backup, before which everything stands that customers were told, and after which nothing does: **that is what is lost, and nothing else may be**. Jobs that were in flight at that moment are failed and not billed. A customer
+whose job is lost gets 404, sends the POST again under its `Idempotency-Key`, twice at once, and has to get one job and one picture. Money is judged as above.
+
+"""
+
+
+def _drill(run: dict[str, Any]) -> str:
+    rows = run["rows"]
+
+    def calls(row: dict[str, Any], method: str) -> str:
+        before, during = (row["p95_ms"][method][when] for when in ("before", "during"))
+        return f"{before['ms']:.0f} ms, {during['ms']:.0f} ms (of {before['calls']} and {during['calls']})"
+
+    lines: dict[str, list[str]] = {
+        "The backup took, and has": [f"{row['backup_s']:g} s, {row['backup_bytes'] / 1e6:.1f} MB" for row in rows],
+        "Jobs that customers had sent": [str(row["customers"]) for row in rows],
+        "… whose picture is there, byte for byte where it had been fetched": [str(row["kept"]) for row in rows],
+        "… in flight at the backup, failed unbilled": [str(row["released"]) for row in rows],
+        "… unknown; of these, done once when sent again": [f"{row['unknown']}; {row['repeated']}" for row in rows],
+        "The moment is certain to": [f"{row['moment_s']:g} s" for row in rows],
+        "Products there, lost": [f"{row['products']['kept']}, {row['products']['lost']}" for row in rows],
+        "Items of the backfill, started again: done before, done now": [
+            f"{row['backfill']['skipped']}, {row['backfill']['completed']}" for row in rows
+        ],
+        "Webhooks delivered, ends not told, told twice": [
+            f"{row['webhooks']['delivered']}, {row['webhooks']['untold']}, {row['webhooks']['again']}" for row in rows
+        ],
+        "Pictures of no job: after the restore, after the purge": [
+            f"{row['orphans']['restored']}, {row['orphans']['kept']}" for row in rows
+        ],
+        "The restore's commands took, and until a job went through": [
+            f"{row['commands_s']:g} s, {row['restored_s']:g} s" for row in rows
+        ],
+        "p95 of POST before and during the backup": [calls(row, "POST") for row in rows],
+        "p95 of polls before and during the backup": [calls(row, "GET") for row in rows],
+        "Lost beyond the moment, misbilled, left over": ["; ".join(row["complaints"]) or "nothing" for row in rows],
+    }
+    names = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+    heads = [f"{names[row['database']]}, {row['destroyed']} lost" for row in rows]
+    table = [f"| | {' | '.join(heads)} |", "|---" * (len(rows) + 1) + "|"]
+    table += [f"| {what} | {' | '.join(cells)} |" for what, cells in lines.items()]
+    return ABOUT_DRILL + "\n".join(table) + f"\n\n{_where(run)}"
 
 
 def _said(row: dict[str, Any] | None) -> str:

@@ -249,11 +249,11 @@ def _p95(values: list[float]) -> float | None:
 
 
 @asynccontextmanager
-async def receiver(soak_of: Callable[[], Soak]) -> AsyncIterator[str]:
+async def receiver(received: Callable[[], Counter[str]]) -> AsyncIterator[str]:
     """A shop's receiver of webhooks on loopback, which counts ids."""
 
     async def take(request: web.Request) -> web.Response:
-        soak_of().received[request.headers["webhook-id"]] += 1
+        received()[request.headers["webhook-id"]] += 1
         return web.Response(status=204)
 
     application = web.Application()
@@ -273,7 +273,7 @@ async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]
     async with running_world(data_dir, url, TRYON_WEBHOOK_TRUSTED_NETWORKS="127.0.0.0/8") as world:
         soak = Soak(world, 60 * minutes)
         await soak.open_second_account()
-        async with receiver(lambda: soak) as address:
+        async with receiver(lambda: soak.received) as address:
             terms = EndpointTerms(address, ["tryon.completed", "tryon.failed"])
             await world.database.write(webhooks.create_endpoint, account_id=world.account_id, terms=terms)
             await soak.use()

@@ -8,9 +8,10 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.embedded.record import write_environment
+from runtime.embedded.record import ProcessIdentity, StackRecord, write_environment
 from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
@@ -59,6 +60,21 @@ PATIENCE_SECONDS = 360.0
 """How long a customer waits for the end of a job: its deadline, and the reconciler's round behind it."""
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call of a customer that was answered.
+
+    Attributes:
+        asked: Of the monotonic clock, in seconds, as is ``answered``.
+        said: Status of the job; empty if it was refused.
+    """
+
+    method: str
+    asked: float
+    answered: float
+    said: str
+
+
 @dataclass
 class Customer:
     """One job, from the first POST to the end of it, as a client with an ``Idempotency-Key`` has it.
@@ -66,8 +82,9 @@ class Customer:
     Attributes:
         combo: Two garments instead of one.
         answers: Statuses of the POSTs, 0 for none.
-        accepted_at: Of the monotonic clock.
+        calls: Those that were answered.
         end: ``completed`` or ``failed``; empty if there was none in time.
+        picture: Digest of what came for one.
     """
 
     key: str
@@ -75,8 +92,17 @@ class Customer:
     job_id: str | None = None
     answers: list[int] = field(default_factory=list)
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
+    calls: list[Call] = field(default_factory=list)
     end: str = ""
     error: str = ""
+    picture: str = ""
+
+    def note(self, asked: float, answer: httpx.Response) -> dict[str, str]:
+        """Remember a call; returns what was told of the job, if anything was."""
+        told: dict[str, str] = answer.json() if answer.is_success else {}
+        method = answer.request.method
+        self.calls.append(Call(method, asked, time.monotonic(), told.get("status", "")))
+        return told
 
 
 class World:
@@ -98,6 +124,7 @@ class World:
         self.account_id = uuid.UUID(int=0)
         self.probes = set[uuid.UUID]()
         self.healing: asyncio.Task[float] | None = None
+        self.over = asyncio.Event()
 
     def signal(self, part: str, number: signal.Signals) -> None:
         """Send a signal to a part, if it runs."""
@@ -105,6 +132,12 @@ class World:
         if pid is not None and self.parts[part].exit_code is None:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
+
+    def kill_everything(self) -> None:
+        """Kill every process at once; none is started again."""
+        self.over.set()
+        for part in self.parts:
+            self.signal(part, signal.SIGKILL)
 
     async def change_release(self, part: str, tree: Path | None) -> None:
         """Stop a part, and start it from another tree, or from this one; returns once it is ready."""
@@ -143,6 +176,7 @@ class World:
     async def _use(self, customer: Customer, headers: Mapping[str, str]) -> None:
         path, body = ("/api/v1/tryon/combo", COMBO) if customer.combo else ("/api/v1/tryon", SINGLE)
         while customer.job_id is None:
+            asked = time.monotonic()
             try:
                 sent = {**headers, "Idempotency-Key": customer.key}
                 answer = await self.client.post(path, json=body, headers=sent)
@@ -150,15 +184,17 @@ class World:
                 customer.answers.append(0)
             else:
                 customer.answers.append(answer.status_code)
+                told = customer.note(asked, answer)
                 if answer.status_code == 202:
-                    customer.job_id = answer.json()["jobId"]
+                    customer.job_id = told["jobId"]
                     break
             await asyncio.sleep(ASK_SECONDS)
         customer.accepted.set()
         while not customer.end:
             with suppress(httpx.HTTPError, ValueError):
-                answer = await self.client.get(f"/api/v1/tryon/{customer.job_id}")
-                told = answer.json() if answer.status_code == 200 else {}
+                asked = time.monotonic()
+                told = customer.note(asked, await self.client.get(f"/api/v1/tryon/{customer.job_id}"))
+                customer.picture = digest_of(told.get("resultImageBase64", ""))
                 customer.end = told.get("status", "").replace("processing", "")
                 customer.error = told.get("error", "")
             await asyncio.sleep(ASK_SECONDS)
@@ -205,6 +241,11 @@ class World:
                     return round(asked - began, 1)
 
 
+def digest_of(picture: str) -> str:
+    """Of a picture as it is told of."""
+    return sha256(picture.encode()).hexdigest() if picture else ""
+
+
 def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
     """A process of ours that reaches the servers through its own proxies, and can be given orders and another time."""
     ports = {server: proxy.port for (part, server), proxy in world.proxies.items() if part == spec.name}
@@ -243,7 +284,13 @@ def _faked_clock(file: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def running_world(
-    data_dir: Path, database_url: str | None, *, clocks: bool = False, **more: str
+    data_dir: Path,
+    database_url: str | None,
+    *,
+    clocks: bool = False,
+    prepare: Callable[[World], Awaitable[None]] | None = None,
+    instead_of: World | None = None,
+    **more: str,
 ) -> AsyncIterator[World]:
     """All parts, up and healthy; whatever is killed is started again, as systemd would.
 
@@ -251,12 +298,14 @@ async def running_world(
         data_dir: Where everything lies.
         database_url: A PostgreSQL database; SQLite without.
         clocks: Whether the clocks of our processes can be changed, where libfaketime is installed.
+        prepare: Makes the tables, once the servers are up and before a process of ours is; migrates, if nothing else is
+            said.
+        instead_of: A world that is gone, with whose account this one goes on.
         more: Further variables of every part.
     """
     os.environ.clear()
     os.environ.update(_CLEAN)
     os.environ.update(
-        more,
         TRYON_DATA_DIR=str(data_dir),
         TRYON_RATE_LIMIT_REQUESTS="10000",
         TRYON_RATE_LIMIT_WINDOW_SECONDS="1",
@@ -268,12 +317,14 @@ async def running_world(
         TRYON_TEMPORAL_UI="false",
         **({"TRYON_DATABASE_URL": database_url} if database_url else {}),
     )
-    (data_dir / "logs").mkdir(parents=True)
+    os.environ.update(more)
+    (data_dir / "logs").mkdir(parents=True, exist_ok=True)
     variables = choose_environment(Settings())
     write_environment(data_dir / EMBEDDED_FILE, variables)
     os.environ.update(variables)
     world = World(data_dir, variables, clocks=clocks)
-    world.orders.mkdir()
+    world.orders.mkdir(exist_ok=True)
+    StackRecord(ProcessIdentity.of(os.getpid()), {}, {}).write(data_dir)  # commands see that it is up
     targets = {
         TEMPORAL: int(world.settings.temporal.address.rpartition(":")[2]),
         STORE: int(world.settings.object_store.endpoint.rpartition(":")[2]),
@@ -284,20 +335,27 @@ async def running_world(
     for proxy in world.proxies.values():
         await proxy.start()
     specs = child_specs(world.settings, data_dir)
-    supervisor, stop = Supervisor(data_dir / "logs", lambda _running, _endings: None), asyncio.Event()
+    supervisor = Supervisor(data_dir / "logs", lambda _running, _endings: None)
     try:
         for name, plain in specs.items():
-            if name == API:
+            if name == API and prepare is None:
                 await asyncio.to_thread(migrations.upgrade, world.database.engine)
+            elif name == API and prepare is not None:
+                await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
+                await prepare(world)
             world.parts[name] = supervisor.start(_broken_in(world, plain) if name in OURS else plain)
         await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
-        watching = asyncio.create_task(supervisor.watch(stop))
-        world.account_id, key = await asyncio.to_thread(_open_account, world)
-        world.client.headers["Authorization"] = f"Bearer {key}"
+        watching = asyncio.create_task(supervisor.watch(world.over))
+        if instead_of is None:
+            world.account_id, key = await asyncio.to_thread(_open_account, world)
+            world.client.headers["Authorization"] = f"Bearer {key}"
+        else:
+            world.account_id = instead_of.account_id
+            world.client.headers["Authorization"] = instead_of.client.headers["Authorization"]
         await world.until_healthy()
         yield world
     finally:
-        stop.set()
+        world.over.set()
         with suppress(NameError):
             await watching
         await supervisor.stop()

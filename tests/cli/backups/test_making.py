@@ -61,5 +61,8 @@ def test_a_server_is_not_backed_up_here(scene: Scene, monkeypatch: pytest.Monkey
 def test_open_jobs_are_released_by_hand_only_when_nothing_runs(scene: Scene) -> None:
     asyncio.run(furnish(scene))
     assert tryon("backup", "release-open").exit_code == 1
-    assert "2 jobs" in tryon("backup", "release-open", "--nothing-runs").output
+    done = tryon("backup", "release-open", "--nothing-runs")
+    assert "2 jobs" in done.output
+    assert "its newest job was accepted at 20" in done.output
+    assert "The bucket was not looked at" in done.output
     assert "0 jobs" in tryon("backup", "release-open", "--nothing-runs").output

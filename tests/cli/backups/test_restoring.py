@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.archive import ArchiveReader
+from cli.archive import ArchiveReader, read_archive
 from domain.access.keys import find_owner
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
@@ -31,6 +31,10 @@ def test_a_restored_stack_knows_its_keys_and_its_objects_and_bills_no_job_that_w
     done = tryon("backup", "restore", str(scene.backup))
     assert done.exit_code == 0, done.output
     assert "2 jobs were in progress; they are released and not billed" in done.output
+    with read_archive(scene.backup) as backup:
+        told = f"A restore goes back to {backup.manifest.made_at}:"
+    assert told in done.output
+    assert told in tryon("backup", "check", str(scene.backup)).output
     beside = scene.stores[target.with_name("elsewhere.restoring")]
     assert sorted(beside.objects) == ["accounts/a/logo/l.png", "backfills/b/items/1.jsonl", PRODUCT, "results/x.jpg"]
     assert beside.objects[PRODUCT] == (PRODUCT.encode(), "image/png")
