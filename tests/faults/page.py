@@ -43,6 +43,7 @@ def main() -> None:
 def page() -> str:
     """The page of the runs that were committed."""
     run = json.loads(RESULTS.read_text())
+    sections = ((SOAK, _soak), (HOSTILE, _hostile), (DRILL, _drill))
     rows = {(row["fault"], row["database"]): row for row in run["rows"]}
     jobs = max(row.get("jobs", 0) for row in run["rows"])
     lines = ["| Fault | What is promised | SQLite | PostgreSQL |", "|---|---|---|---|"]
@@ -56,9 +57,7 @@ def page() -> str:
         ABOUT.format(jobs=jobs)
         + "\n".join(lines)
         + f"\n\n{_where(run)}"
-        + _soak(json.loads(SOAK.read_text()))
-        + _hostile(json.loads(HOSTILE.read_text()))
-        + _drill(json.loads(DRILL.read_text()))
+        + "".join(section(json.loads(file.read_text())) for file, section in sections if file.exists())
         + "\n## Tried elsewhere\n\n"
         + "".join(f"- **{name}**: {where}.\n" for name, where in NOT_HERE.items())
         + ELSEWHERE
