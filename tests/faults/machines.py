@@ -15,9 +15,9 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -25,15 +25,16 @@ from typing import Any
 
 import httpx
 import psutil
+from sqlalchemy import make_url
 
 from cli.embedded import child_specs
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.money.plans import RequestRate
-from runtime.embedded.supervisor import Child, Supervisor
+from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from tests.factories import create_caller
 from tests.faults.referee import judge
-from tests.faults.world import API, CPU, GPU, SINGLE, Customer, World, running_world
+from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, Customer, World, running_world
 from tests.servers.postgres import running_postgres, tell_server
 from tests.servers.processes import free_port
 from tests.servers.valkey import running_valkey
@@ -42,84 +43,79 @@ OUT = Path("out/machines.json")
 
 FLEET = {API: 3, CPU: 3, GPU: 4}
 
-HAPROXY = """\
-global
-    maxconn 4000
-defaults
-    mode http
-    timeout connect 2s
-    timeout client 60s
-    timeout server 60s
-    timeout http-request 15s
-    timeout http-keep-alive 60s
-    option forwardfor
-    option http-server-close
-    option redispatch 1
-    retries 3
-    retry-on conn-failure
-frontend customers
-    bind 127.0.0.1:{port}
-    default_backend apis
-backend apis
-    balance leastconn
-    option httpchk GET /readyz
-    http-check send hdr Host 127.0.0.1
-    http-check expect status 200
-    default-server check inter 500ms fall 1 rise 1 on-marked-down shutdown-sessions
-{servers}
-"""
-"""As docs/scaling.md shows it: an API that cannot be reached is passed over, and what was sent is not sent again."""
+CONFIGURATION = PROJECT / "deployment" / "haproxy.cfg"
+"""What operators are told to use; here with other addresses."""
+
+
+@dataclass
+class Machine:
+    """One process with a supervisor of its own, as systemd would be."""
+
+    child: Child
+    supervisor: Supervisor
+    over: asyncio.Event
+    watching: asyncio.Task[None]
+
+    @classmethod
+    def start(cls, spec: ChildSpec, logs: Path) -> Machine:
+        supervisor, over = Supervisor(logs, lambda _running, _endings: None), asyncio.Event()
+        return cls(supervisor.start(spec), supervisor, over, asyncio.create_task(supervisor.watch(over)))
+
+    async def stop(self) -> None:
+        self.over.set()
+        await self.watching
+        await self.supervisor.stop()
 
 
 class Fleet:
     """More of each process of ours, beside those of a world, and the balancer before all APIs."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, servers: Mapping[str, int]) -> None:
+        """Of a world, and with the ports of servers that it did not start, whose processor time counts too."""
         self.world = world
         self.port = free_port()
-        self.ports = {API: world.settings.api.port}
         self.children: dict[str, list[Child]] = {part: [world.parts[part]] for part in FLEET}
+        self._ports = {API: world.settings.api.port}
+        self._servers = {name: _listener(port) for name, port in servers.items()}
         plain = child_specs(world.settings, world.data_dir)  # they reach the servers without a proxy of the tests
         self._specs = {part: replace(plain[part], command=world.parts[part].spec.command) for part in FLEET}
-        self._supervisor = Supervisor(world.data_dir / "logs", lambda _running, _endings: None)
-        self._over = asyncio.Event()
-        self._haproxy: subprocess.Popen[bytes] | None = None
+        self._more: dict[str, Machine] = {}
+        self._balancer: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     async def grow(self, part: str, number: int) -> None:
-        """Have so many of a part; returns when all of them are ready."""
+        """Have so many of a part, or fewer than there were; returns when all of them are ready."""
         mine = self.children[part]
-        while len(mine) > number:
-            await mine.pop().stop()
+        leaving, mine[number:] = mine[number:], []
+        await asyncio.gather(*(self._more.pop(child.spec.name).stop() for child in leaving))
         fresh = []
         while len(mine) < number:
             name = f"{part}-{len(mine) + 1}"
             spec = replace(self._specs[part], name=name)
             if part == API:
-                self.ports[name] = free_port()
-                spec = replace(
-                    spec,
-                    environment={**spec.environment, "TRYON_API_PORT": str(self.ports[name])},
-                    ready=_api_ready(self.ports[name]),
-                )
-            mine.append(self._supervisor.start(spec))
-            fresh.append(mine[-1])
+                self._ports[name] = free_port()
+                own = {**spec.environment, "TRYON_API_PORT": str(self._ports[name])}
+                spec = replace(spec, environment=own, ready=_api_ready(self._ports[name]))
+            self._more[name] = Machine.start(spec, self.world.data_dir / "logs")
+            fresh.append(self._more[name].child)
+            mine.append(fresh[-1])
         await asyncio.gather(*(child.wait_ready(90) for child in fresh))
 
     async def balance(self) -> None:
         """Put haproxy before the APIs that there are."""
-        if self._haproxy is not None:
-            self._haproxy.terminate()
-            self._haproxy.wait()
+        await self._stop_balancer()
+        plain = [line for line in CONFIGURATION.read_text().splitlines() if not line.startswith("    server ")]
+        text = "\n".join(plain).replace(":443 ssl crt /etc/haproxy/tryon.pem", f"127.0.0.1:{self.port}")
+        text = text.replace("tryon.example.com", "127.0.0.1")
+        assert f"bind 127.0.0.1:{self.port}" in text
         names = [child.spec.name for child in self.children[API]]
-        servers = "\n".join(f"    server {name} 127.0.0.1:{self.ports[name]}" for name in names)
         file = self.world.data_dir / "haproxy.cfg"
-        file.write_text(HAPROXY.format(port=self.port, servers=servers))
+        file.write_text(text + "".join(f"\n    server {name} 127.0.0.1:{self._ports[name]}" for name in names) + "\n")
         with (self.world.data_dir / "logs" / "haproxy.log").open("ab") as log:
-            self._haproxy = subprocess.Popen(["haproxy", "-db", "-f", str(file)], stdout=log, stderr=log)
+            self._balancer = subprocess.Popen(["haproxy", "-db", "-f", str(file)], stdout=log, stderr=log)
         async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(20):
             while True:
                 with suppress(httpx.HTTPError):
@@ -127,40 +123,43 @@ class Fleet:
                         return
                 await asyncio.sleep(0.1)
 
+    async def _stop_balancer(self) -> None:
+        if self._balancer is not None:
+            self._balancer.terminate()
+            await asyncio.to_thread(self._balancer.wait)
+
     async def restart(self, child: Child) -> None:
         """Ask a process to stop, and wait until another is ready in its place."""
         before = child.pid
-        if before is not None:
-            os.kill(before, signal.SIGTERM)
+        assert before is not None
+        os.kill(before, signal.SIGTERM)
         async with asyncio.timeout(120):
             while child.pid == before or child.exit_code is not None:
                 await asyncio.sleep(0.1)
         await child.wait_ready(90)
 
     def kill_any(self) -> str:
-        """Kill one of them, drawn by lot; its name."""
-        child = random.choice([child for each in self.children.values() for child in each])
-        with suppress(ProcessLookupError, TypeError):
-            os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
-        return child.spec.name
+        """Kill one of them, drawn by lot; what it is."""
+        part, child = random.choice([(part, child) for part, each in self.children.items() for child in each])
+        with suppress(ProcessLookupError):
+            if child.pid is not None and child.exit_code is None:
+                os.kill(child.pid, signal.SIGKILL)
+        return part
 
-    def cpu_seconds(self) -> Counter[str]:
-        """What each kind of process has used so far."""
-        used: Counter[str] = Counter()
-        kinds = {**{name: [child] for name, child in self.world.parts.items()}, **self.children}
-        for kind, children in kinds.items():
-            for child in children:
-                with suppress(psutil.Error, TypeError):
-                    process = psutil.Process(child.pid)
-                    for each in (process, *process.children(recursive=True)):
-                        times = each.cpu_times()
-                        used[kind] += times.user + times.system
-        return used
+    def cpu_seconds(self) -> dict[str, float]:
+        """What each kind of process has used so far, with what it started, the clients of this test too."""
+        pids = {kind: [child.pid] for kind, child in self.world.parts.items()}
+        pids |= {kind: [child.pid for child in children] for kind, children in self.children.items()}
+        pids |= {kind: [pid] for kind, pid in self._servers.items()}
+        assert self._balancer is not None
+        pids["haproxy"] = [self._balancer.pid]
+        used = {kind: sum(_seconds_of(pid) for pid in each if pid is not None) for kind, each in pids.items()}
+        mine = os.times()
+        return {**used, "clients": mine.user + mine.system}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Fleet]:
         """With all of `FLEET`, behind haproxy, to which the world's customers turn."""
-        watching = asyncio.create_task(self._supervisor.watch(self._over))
         key = self.world.client.headers["Authorization"]
         try:
             for part, number in FLEET.items():
@@ -173,20 +172,36 @@ class Fleet:
             self.world.client.headers["Authorization"] = key
             yield self
         finally:
-            self._over.set()
-            await watching
-            if self._haproxy is not None:
-                self._haproxy.terminate()
-                self._haproxy.wait()
-            await self._supervisor.stop()
+            await self._stop_balancer()
+            await asyncio.gather(*(machine.stop() for machine in self._more.values()))
 
 
-def _api_ready(port: int) -> Callable[[int], Any]:
+def _api_ready(port: int) -> Callable[[int], Awaitable[None]]:
     async def ready(_pid: int) -> None:
         async with httpx.AsyncClient(timeout=3, trust_env=False) as client:
             (await client.get(f"http://127.0.0.1:{port}/readyz")).raise_for_status()
 
     return ready
+
+
+def _listener(port: int) -> int:
+    """The process that listens there."""
+    for each in psutil.net_connections("tcp4"):
+        if each.status == psutil.CONN_LISTEN and each.laddr and each.laddr.port == port and each.pid is not None:
+            return each.pid
+    raise LookupError(f"nobody listens on {port}")
+
+
+def _seconds_of(pid: int) -> float:
+    """Processor time of a process, of its children, and of those that have ended."""
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for each in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                times = each.cpu_times()
+                total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
 async def money(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
@@ -202,7 +217,7 @@ async def money(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
     async def kill() -> None:
         while True:
             await asyncio.sleep(3)
-            killed[fleet.kill_any().rstrip("-234")] += 1
+            killed[fleet.kill_any()] += 1
 
     killing = asyncio.create_task(kill())
     await asyncio.gather(*(arrive(number, customer) for number, customer in enumerate(customers)))
@@ -267,8 +282,8 @@ async def rolling(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
             failed.append(f"{kind}: {type(error).__name__}")
             return None
         calls[kind] += 1
-        if answer.status_code >= 500:
-            failed.append(f"{kind}: {answer.status_code} {answer.headers.get('X-Error-Code', answer.text[:80])}")
+        if answer.status_code >= 300:
+            failed.append(f"{kind}: {answer.status_code} {answer.text[:80]}")
         return answer
 
     async def shop(held: bool) -> None:
@@ -364,7 +379,7 @@ async def _measured(fleet: Fleet, size: tuple[int, int, int]) -> dict[str, Any]:
         "gpu_workers": size[2],
         "jobs_a_second": round(jobs / spent, 2),
         "p50_s": round(sorted(latencies)[len(latencies) // 2], 2) if latencies else None,
-        "cores_idle": round(idle, 2),
+        "cores_idle": round(max(idle, 0), 2),
         "cpu_ms_a_job": {kind: round(1000 * (used[kind] - before[kind]) / max(jobs, 1)) for kind in sorted(used)},
     }
 
@@ -379,9 +394,10 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
         rows.append(row)
         print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
 
+    servers = {"postgresql": make_url(url).port or 0, "valkey": make_url(valkey).port or 0}
     async with (
         running_world(data_dir / "valkey", url, TRYON_RATE_LIMIT_URL=valkey) as world,
-        Fleet(world).running() as fleet,
+        Fleet(world, servers).running() as fleet,
     ):
         for trial in (rolling, money):
             if wanted.only in trial.__name__:
@@ -391,7 +407,7 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
         if wanted.only in "throughput":
             curve = await throughput(fleet)
     if wanted.only in "rates":
-        async with running_world(data_dir / "database", url) as world, Fleet(world).running() as fleet:
+        async with running_world(data_dir / "database", url) as world, Fleet(world, servers).running() as fleet:
             done(await rates(fleet, "PostgreSQL"))
     return {"rows": rows, "throughput": curve}
 

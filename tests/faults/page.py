@@ -11,6 +11,7 @@ from tests.faults.faults import FAULTS, NOT_HERE
 PROJECT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 RESULTS, SOAK, HOSTILE = (HERE / f"{name}.json" for name in ("results", "soak", "hostile"))
+MACHINES = HERE / "machines.json"
 PAGE = PROJECT / "docs" / "proof.md"
 
 ABOUT = """# What is promised, and how it was tried
@@ -57,6 +58,7 @@ def page() -> str:
         + "\n".join(lines)
         + f"\n\n{_where(run)}"
         + _soak(json.loads(SOAK.read_text()))
+        + _machines(json.loads(MACHINES.read_text()))
         + _hostile(json.loads(HOSTILE.read_text()))
         + "\n## Tried elsewhere\n\n"
         + "".join(f"- **{name}**: {where}.\n" for name, where in NOT_HERE.items())
@@ -72,7 +74,7 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 ## Never tried
 
 - A real GPU that breaks, or real weights in mid-fault: the engine here sleeps.
-- More than one machine; a network between data centres; Temporal Cloud; a cluster of Kubernetes.
+- Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres; Temporal Cloud; a cluster of Kubernetes.
 - Loss of power: what a disk had promised to keep is believed.
 - Faults for longer than half a minute each, but for deadlines that pass.
 """
@@ -115,6 +117,27 @@ def _soak(run: dict[str, Any]) -> str:
 def _megabytes(trend: dict[str, float]) -> str:
     first, last, slope = (round(trend[name] / 2**20) for name in ("first", "last", "an_hour"))
     return f"{first}, then {last} MB ({slope:+d} an hour)"
+
+
+def _machines(run: dict[str, Any]) -> str:
+    """Several of each process behind a balancer."""
+    rows = [f"| {row['trial']} | {row['promise']} | {_came_of(row)} |" for row in run["rows"]]
+    return (
+        "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
+        "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + f"\n\n{_where(run)}"
+    )
+
+
+def _came_of(row: dict[str, Any]) -> str:
+    if row["complaints"]:
+        return f"**broken**: {'; '.join(row['complaints'])}"
+    if "calls" not in row:
+        return f"kept: {row['jobs']} jobs, {sum(row['killed'].values())} kills"
+    if "most_in_a_window" in row:
+        return f"kept: {row['let_through']} of {row['calls']} calls let through, {row['most_in_a_window']} in the fullest window"
+    return f"kept: {row['jobs']} jobs, {sum(row['calls'].values())} calls"
 
 
 def _hostile(run: dict[str, Any]) -> str:
