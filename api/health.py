@@ -142,11 +142,12 @@ async def readyz(request: Request) -> JSONResponse:
     """Ask the database, Temporal and the object store, which has to take an object, and look for room on the disk.
 
     Temporal may be away: jobs are accepted without it and started once it is back. Parts are asked at most once a
-    second; a caller who asks more often is told the same again.
+    second; a caller who asks more often is told the same again. A process that was told to stop is unavailable, however
+    its parts stand.
     """
     readiness: Readiness = request.app.state.readiness
     parts = await readiness.standing()
-    ready = parts.database == parts.object_store == parts.disk == "ok"
+    ready = parts.database == parts.object_store == parts.disk == "ok" and not request.app.state.leaving
     return JSONResponse(
         {"status": "ok" if ready else "unavailable", "parts": parts.model_dump()}, 200 if ready else 503
     )
