@@ -85,7 +85,7 @@ def create_app(
     # Anything else ends in `api.request_context`, or in `api.admission` where a page was asked for.
     for kind in (*EXPECTED, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle)
-    app.state.metrics, app.state.leaving = metrics, False
+    app.state.metrics = metrics
     for router in ROUTERS:
         app.include_router(router)
     app.mount(f"{PAGES}/static", KeptStaticFiles(directory=STATIC))

@@ -67,7 +67,8 @@ def serve(settings: Settings) -> None:
     app = create_app(settings, parts, metrics=metrics, tracing=tracing)
     options = options_of(settings, metrics.count_refusal)
     config = uvicorn.Config(app, host=settings.api.host, port=settings.api.port, **options)
-    server = LeavingServer(config, settings.api.leave_seconds, lambda: setattr(app.state, "leaving", True))
+    leave = lambda: app.state.readiness.leave()  # noqa: E731, PLW0108  # it is there once the server has started
+    server = LeavingServer(config, settings.api.leave_seconds, leave)
     server.run()
     if not server.started:
         raise SystemExit(STARTUP_FAILURE)
