@@ -43,8 +43,8 @@ OUT = Path("out/machines.json")
 
 FLEET = {API: 3, CPU: 3, GPU: 4}
 
-LEAVING = {"TRYON_API_LEAVE_SECONDS": "5"}
-"""As docs/scaling.md says for haproxy's two checks a second apart."""
+LEAVE_SECONDS = 5
+"""Of an API, as docs/scaling.md says for haproxy's two checks a second apart."""
 
 CONFIGURATION = PROJECT / "deployment" / "haproxy.cfg"
 """What operators are told to use; here with other addresses."""
@@ -412,7 +412,7 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
 
     servers = {"postgresql": make_url(url).port or 0, "valkey": make_url(valkey).port or 0}
     async with (
-        running_world(data_dir / "valkey", url, TRYON_RATE_LIMIT_URL=valkey, **LEAVING) as world,
+        running_world(data_dir, url, TRYON_RATE_LIMIT_URL=valkey, TRYON_API_LEAVE_SECONDS=str(LEAVE_SECONDS)) as world,
         Fleet(world, servers).running() as fleet,
     ):
         for trial in (rolling, money):
@@ -443,7 +443,7 @@ def main() -> None:
         server = stack.enter_context(running_postgres())
         tell_server(server, "CREATE DATABASE machines")
         valkey = stack.enter_context(running_valkey(folder))
-        rows = asyncio.run(run(folder, server.rpartition("/")[0] + "/machines", valkey, wanted))
+        rows = asyncio.run(run(folder / "data", server.rpartition("/")[0] + "/machines", valkey, wanted))
     sys.exit(any(row["complaints"] for row in rows))
 
 
