@@ -126,7 +126,9 @@ def _machines(run: dict[str, Any]) -> str:
         "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
         "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
         + "\n".join(rows)
-        + f"\n\n{_where(run)}"
+        + "\n\nEarlier runs that broke a promise:\n\n"
+        + "".join(f"- {each['trial']}: {'; '.join(each['complaints'])}.\n" for each in run["earlier"])
+        + f"\n{_where(run)}"
     )
 
 
