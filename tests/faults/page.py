@@ -122,13 +122,14 @@ def _megabytes(trend: dict[str, float]) -> str:
 def _machines(run: dict[str, Any]) -> str:
     """Several of each process behind a balancer."""
     rows = [f"| {row['trial']} | {row['promise']} | {_came_of(row)} |" for row in run["rows"]]
+    earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}." for each in run.get("earlier", [])]
     return (
         "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
         "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
         + "\n".join(rows)
-        + "\n\nEarlier runs that broke a promise:\n\n"
-        + "".join(f"- {each['trial']}: {'; '.join(each['complaints'])}.\n" for each in run["earlier"])
-        + f"\n{_where(run)}"
+        + "\n\n"
+        + ("Earlier runs that broke a promise:\n\n" + "\n".join(earlier) + "\n\n" if earlier else "")
+        + _where(run)
     )
 
 
