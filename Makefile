@@ -17,7 +17,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-drawing test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak drill hostile screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-drawing test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak machines drill hostile screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -119,6 +119,9 @@ soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 
 drill: test-env ## A backup under load, everything destroyed, the backup restored: [DATABASE=postgresql] [JOBS=20]; needs PostgreSQL's tools and aws
 	$(BIN)/python -m tests.faults.drill $(if $(DATABASE),--database $(DATABASE)) $(if $(JOBS),--jobs $(JOBS))
+
+machines: test-env ## Several APIs and workers behind haproxy: money, rates, rolling restarts, jobs a second: [TRIAL=rolling]
+	$(BIN)/python -m tests.faults.machines $(if $(TRIAL),--only $(TRIAL))
 
 hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=20000] [STEPS=50000]
 	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --bodies $(or $(BODIES),20000) \

@@ -56,13 +56,18 @@ STORE_AWAY = {"status": "unavailable", "parts": {**PARTS_WELL, "objectStore": "u
 
 
 class Readiness:
-    """How the parts stand. They are asked at most once a second, and by one at a time, however many want to know."""
+    """How the parts stand. They are asked at most once a second, and by one at a time, however many want to know.
+
+    Attributes:
+        leaving: Whether the process was told to stop.
+    """
 
     def __init__(self, parts: ApiParts) -> None:
         self._parts = parts
         self._folders = local_folders(parts.settings)
         self._asking: asyncio.Task[PartsStanding] | None = None
         self._asked_at = 0.0
+        self.leaving = False
 
     async def standing(self) -> PartsStanding:
         """As it was found out within the last second."""
@@ -71,6 +76,10 @@ class Readiness:
             # In a context of its own: it is no part of the request that happens to come first.
             self._asking = asyncio.create_task(self._ask(), context=contextvars.Context())
         return await asyncio.shield(self._asking)
+
+    def leave(self) -> None:
+        """Be unavailable from now on: the process was told to stop."""
+        self.leaving = True
 
     async def close(self) -> None:
         """Wait for what is under way."""
@@ -142,11 +151,12 @@ async def readyz(request: Request) -> JSONResponse:
     """Ask the database, Temporal and the object store, which has to take an object, and look for room on the disk.
 
     Temporal may be away: jobs are accepted without it and started once it is back. Parts are asked at most once a
-    second; a caller who asks more often is told the same again.
+    second; a caller who asks more often is told the same again. A process that was told to stop is unavailable, however
+    its parts stand.
     """
     readiness: Readiness = request.app.state.readiness
     parts = await readiness.standing()
-    ready = parts.database == parts.object_store == parts.disk == "ok"
+    ready = parts.database == parts.object_store == parts.disk == "ok" and not readiness.leaving
     return JSONResponse(
         {"status": "ok" if ready else "unavailable", "parts": parts.model_dump()}, 200 if ready else 503
     )

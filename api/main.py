@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import structlog
@@ -18,6 +21,9 @@ from runtime.logs import configure_logs
 from runtime.process import UNUSABLE
 from runtime.settings import Settings, load_settings
 from runtime.tracing import start_tracing
+
+STARTUP_FAILURE = 3
+"""As uvicorn's own command ends when it cannot start."""
 
 DRAIN_SECONDS = 5
 """What a request takes that is not held, beyond the longest held poll."""
@@ -58,15 +64,42 @@ def serve(settings: Settings) -> None:
     metrics, tracing = ApiMetrics(), start_tracing(settings.tracing, "api")
     stop_metrics = metrics.meter.serve(settings.metrics.api_address) if settings.metrics.api_address else None
     parts = partial(open_parts, metrics=metrics, tracing=tracing)
-    uvicorn.run(
-        create_app(settings, parts, metrics=metrics, tracing=tracing),
-        host=settings.api.host,
-        port=settings.api.port,
-        **options_of(settings, metrics.count_refusal),
-    )
+    app = create_app(settings, parts, metrics=metrics, tracing=tracing)
+    options = options_of(settings, metrics.count_refusal)
+    config = uvicorn.Config(app, host=settings.api.host, port=settings.api.port, **options)
+    leave = lambda: app.state.readiness.leave()  # noqa: E731, PLW0108  # it is there once the server has started
+    server = LeavingServer(config, settings.api.leave_seconds, leave)
+    server.run()
+    if not server.started:
+        raise SystemExit(STARTUP_FAILURE)
     tracing.close()
     if stop_metrics is not None:
         stop_metrics()
+
+
+class LeavingServer(uvicorn.Server):
+    """Says that it leaves, and takes requests for a while longer, before it closes its door.
+
+    A connection that a balancer opens while the door closes is reset, and what was sent into it may not be sent again.
+    """
+
+    def __init__(self, config: uvicorn.Config, seconds: float, leave: Callable[[], None]) -> None:
+        """Call ``leave`` at the first signal, and stop that many seconds later or at the second."""
+        super().__init__(config)
+        self._seconds, self._leave = seconds, leave
+        self._stops_at = math.inf
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._seconds and self.started and self._stops_at == math.inf:
+            self._stops_at = time.monotonic() + self._seconds
+            self._captured_signals.append(sig)
+            self._leave()
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        self.should_exit |= time.monotonic() >= self._stops_at
+        return await super().on_tick(counter)
 
 
 def options_of(settings: Settings, on_refusal: Callable[[str], None] = lambda _code: None) -> dict[str, Any]:

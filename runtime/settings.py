@@ -111,6 +111,11 @@ class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
     """How long an idle connection is kept. Longer than the proxy in front keeps it (most: 60 s), or the proxy sends
     requests into connections that are just being closed."""
 
+    leave_seconds: float = Field(default=0.0, ge=0, le=600)
+    """How long the process still takes requests once it was told to stop, while ``/readyz`` already says 503. Behind a
+    balancer that asks there: longer than it takes to notice, so that it sends nothing to a process that closes its
+    door. The drain of held polls follows. A second signal ends the wait."""
+
     image_threads: int = Field(default=2, ge=1, le=1024)
     """Pictures of calls checked at the same time, each in a process of its own. One account has half of them at
     most; with one alone, accounts take turns. The dashboard has two more."""

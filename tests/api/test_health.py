@@ -27,6 +27,13 @@ async def test_health_needs_no_key(api: Api) -> None:
     assert ready.json()["parts"] == {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}
 
 
+async def test_a_process_that_leaves_is_not_ready(api: Api) -> None:
+    api.app.state.readiness.leave()
+    answer = await api.client.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (503, "unavailable")
+    assert (await api.client.get("/healthz")).status_code == 200
+
+
 async def test_the_parts_are_asked_once_a_second_by_one_at_a_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
 

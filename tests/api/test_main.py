@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import httpx
@@ -17,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.dashboard.visitor import address_of
-from api.main import options_of
+from api.main import LeavingServer, options_of
 from api.metrics import ApiMetrics
 from api.request_context import RequestContext
 from api.routes import RouteTable
@@ -61,6 +62,33 @@ async def test_a_request_that_is_cut_short_by_the_end_of_the_process_is_answered
         answer = await asking
     assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "busy")
     assert answer.json().keys() == {"error"}
+
+
+async def test_a_server_that_was_told_to_stop_takes_requests_for_as_long_as_it_leaves() -> None:
+    listener, left = socket.create_server((PROXY, 0)), list[float]()
+    url, clock = f"http://{PROXY}:{listener.getsockname()[1]}", asyncio.get_running_loop().time
+    server = LeavingServer(
+        uvicorn.Config(tell_address, lifespan="off", **options_of(Settings())), 0.5, lambda: left.append(clock())
+    )
+    server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]  # it would end the tests with it
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    assert await ask(url, come_from=PROXY) == [PROXY, "http"]
+    server.handle_exit(signal.SIGTERM, None)
+    assert await ask(url, come_from=PROXY) == [PROXY, "http"]
+    await serving
+    assert len(left) == 1
+    assert clock() - left[0] >= 0.5
+    with pytest.raises(httpx.ConnectError):
+        await ask(url, come_from=PROXY)
+
+
+def test_a_second_signal_ends_the_leaving() -> None:
+    server = LeavingServer(uvicorn.Config(tell_address, **options_of(Settings())), 600, lambda: None)
+    server.started = True
+    server.handle_exit(signal.SIGTERM, None)
+    assert not server.should_exit
+    server.handle_exit(signal.SIGTERM, None)
+    assert server.should_exit
 
 
 async def ask(url: str, *, come_from: str, **headers: str) -> list[str]:

@@ -10,7 +10,8 @@ from tests.faults.faults import FAULTS, NOT_HERE
 
 PROJECT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-RESULTS, SOAK, HOSTILE, DRILL = (HERE / f"{name}.json" for name in ("results", "soak", "hostile", "drill"))
+NAMES = ("results", "soak", "machines", "hostile", "drill")
+RESULTS, SOAK, MACHINES, HOSTILE, DRILL = (HERE / f"{name}.json" for name in NAMES)
 PAGE = PROJECT / "docs" / "proof.md"
 
 ABOUT = """# What is promised, and how it was tried
@@ -43,7 +44,7 @@ def main() -> None:
 def page() -> str:
     """The page of the runs that were committed."""
     run = json.loads(RESULTS.read_text())
-    sections = ((SOAK, _soak), (HOSTILE, _hostile), (DRILL, _drill))
+    sections = ((SOAK, _soak), (MACHINES, _machines), (HOSTILE, _hostile), (DRILL, _drill))
     rows = {(row["fault"], row["database"]): row for row in run["rows"]}
     jobs = max(row.get("jobs", 0) for row in run["rows"])
     lines = ["| Fault | What is promised | SQLite | PostgreSQL |", "|---|---|---|---|"]
@@ -72,7 +73,7 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 ## Never tried
 
 - A real GPU that breaks, or real weights in mid-fault: the engine here sleeps.
-- More than one machine; a network between data centres; Temporal Cloud; a cluster of Kubernetes.
+- Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres; Temporal Cloud; a cluster of Kubernetes.
 - Loss of power: what a disk had promised to keep is believed.
 - Faults for longer than half a minute each, but for deadlines that pass.
 """
@@ -115,6 +116,30 @@ def _soak(run: dict[str, Any]) -> str:
 def _megabytes(trend: dict[str, float]) -> str:
     first, last, slope = (round(trend[name] / 2**20) for name in ("first", "last", "an_hour"))
     return f"{first}, then {last} MB ({slope:+d} an hour)"
+
+
+def _machines(run: dict[str, Any]) -> str:
+    """Several of each process behind a balancer."""
+    rows = [f"| {row['trial']} | {row['promise']} | {_came_of(row)} |" for row in run["rows"]]
+    earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}." for each in run.get("earlier", [])]
+    return (
+        "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
+        "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n\n"
+        + ("Earlier runs that broke a promise:\n\n" + "\n".join(earlier) + "\n\n" if earlier else "")
+        + _where(run)
+    )
+
+
+def _came_of(row: dict[str, Any]) -> str:
+    if row["complaints"]:
+        return f"**broken**: {'; '.join(row['complaints'])}"
+    if "calls" not in row:
+        return f"kept: {row['jobs']} jobs, {sum(row['killed'].values())} kills"
+    if "most_in_a_window" in row:
+        return f"kept: {row['let_through']} of {row['calls']} calls let through, {row['most_in_a_window']} in the fullest window"
+    return f"kept: {row['jobs']} jobs, {sum(row['calls'].values())} calls"
 
 
 def _hostile(run: dict[str, Any]) -> str:
