@@ -6,6 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -67,9 +68,13 @@ def serve(settings: Settings) -> None:
     app = create_app(settings, parts, metrics=metrics, tracing=tracing)
     options = options_of(settings, metrics.count_refusal)
     config = uvicorn.Config(app, host=settings.api.host, port=settings.api.port, **options)
-    leave = lambda: app.state.readiness.leave()  # noqa: E731, PLW0108  # it is there once the server has started
+
+    def leave() -> None:
+        app.state.readiness.leave()  # it is there once the server has started
+
     server = LeavingServer(config, settings.api.leave_seconds, leave)
-    server.run()
+    with suppress(KeyboardInterrupt):  # which uvicorn raises again once all is drained
+        server.run()
     if not server.started:
         raise SystemExit(STARTUP_FAILURE)
     tracing.close()
