@@ -2,7 +2,7 @@
 
 Each is put into a copy of the tree by itself, and the tests that stand beside it in the table are run. One that they
 do not find is a hole in the suite. Run it before and after a change that makes tests quicker: both have to find as
-many. All take a quarter of an hour, so this is no part of the suite; `tests.test_seeded_faults` keeps it from rotting.
+many. All take most of an hour, so this is no part of the suite; `tests.test_seeded_faults` keeps it from rotting.
 """
 
 from __future__ import annotations
