@@ -103,7 +103,8 @@ class Soak:
     async def open_second_account(self) -> None:
         """Of backfills, whose owner looks at the dashboard."""
         settings, digester = self.world.settings, KeyDigester(*self.world.settings.security.peppers())
-        self.busy = (await create_caller(self.world.database, digester, own_terms=OwnTerms(included=10**6))).account_id
+        terms = OwnTerms(included=10**6, daily_cap=10**6)
+        self.busy = (await create_caller(self.world.database, digester, own_terms=terms)).account_id
         now = datetime.now(UTC)
         with self.world.database.transaction() as session:
             session.add(Login(account_id=self.busy, password_hash=None, verified_at=now, operator=True, created_at=now))
