@@ -160,10 +160,10 @@ class Scene:
         unknown = await self.temporal.start_workflow("NoSuchWorkflow", id=f"none-{uuid.uuid4()}", task_queue=CPU_QUEUE)
         await self._until_served("temporal_workflow_task_execution_failed_total")
         await unknown.terminate()
-        without_a_row = tryon_input(str(uuid.uuid4()))
-        await TemporalGateway(self.temporal).start_tryon(without_a_row)
+        malformed = tryon_input(f"no-id-{uuid.uuid4().hex}")
+        await TemporalGateway(self.temporal).start_tryon(malformed)
         await self._until_served("temporal_activity_execution_failed_total")
-        await self.temporal.get_workflow_handle(tryon_workflow_id(without_a_row.job_id)).terminate()
+        await self.temporal.get_workflow_handle(tryon_workflow_id(malformed.job_id)).terminate()
         with contextlib.suppress(RPCError):
             await self.temporal.get_workflow_handle("none").describe()
 
