@@ -80,7 +80,8 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 
 
 def _where(run: dict[str, Any]) -> str:
-    return f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores that others used too.\n"
+    where = f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores that others used too."
+    return " ".join(filter(None, (where, run.get("note")))) + "\n"
 
 
 def _soak(run: dict[str, Any]) -> str:
