@@ -69,14 +69,14 @@ def settings_read_once() -> Iterator[None]:
     known: dict[Any, Concern] = {}
 
     def once(cls: type[Concern], embedded_file: Path | None) -> Concern:
+        if embedded_file is not None:
+            read: Concern = load(cls, embedded_file)
+            return read
         prefix = cls.model_config.get("env_prefix", "")
         given = sorted(each for each in os.environ.items() if each[0].startswith(prefix))
         key = (cls, Path.cwd(), *given)
-        if embedded_file is not None or key not in known:
-            read: Concern = load(cls, embedded_file)
-            if embedded_file is not None:
-                return read
-            known[key] = read
+        if key not in known:
+            known[key] = load(cls, None)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:

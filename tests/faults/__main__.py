@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import platform
 import tempfile
 import time
 import uuid
 from contextlib import ExitStack
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from tests.faults.faults import FAULTS, NOT_HERE, Listed
+from tests.faults.record import write_run
 from tests.faults.referee import jobs_of, judge
 from tests.faults.world import World, running_world
 from tests.servers.postgres import running_postgres, tell_server
@@ -82,7 +78,7 @@ async def _go_through(  # noqa: PLR0917
                     break
             row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
             rows.append(row)
-            _write(wanted.out, rows)
+            write_run(wanted.out, {"rows": rows})
             said = "; ".join(row["complaints"]) or "kept"
             figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
             figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
@@ -101,17 +97,6 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         else:
             row[name] = max(values) if name.endswith("_s") else round(sum(values), 1)
     return row
-
-
-def _write(file: Path, rows: list[dict[str, Any]]) -> None:
-    facts = {
-        "version": metadata.version("tryon-service"),
-        "machine": platform.platform(),
-        "cores": os.cpu_count(),
-        "at": datetime.now(UTC).isoformat(),
-    }
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
 
 
 async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import random
 import shutil
 import statistics
@@ -23,7 +22,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +47,7 @@ from domain.webhooks import EndpointTerms, message_id
 from gateway.calls import RunFailedError, RunNotFoundError
 from runtime.settings import without_tryon_variables
 from tests.factories import create_caller
+from tests.faults.record import write_run
 from tests.faults.referee import ENTRIES, judge
 from tests.faults.soak import receiver
 from tests.faults.world import GARMENT, Customer, World, digest_of, running_world
@@ -583,10 +582,7 @@ def main() -> None:
                 url = server.rpartition("/")[0] + "/drill"
             found = asyncio.run(drill(folder, url, rows_alone=destroyed == ROWS, jobs_in_flight=wanted.jobs))
         rows.append({"database": database, "destroyed": destroyed, **found})
-        facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
-        facts["at"] = datetime.now(UTC).isoformat()
-        wanted.out.parent.mkdir(parents=True, exist_ok=True)
-        wanted.out.write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+        write_run(wanted.out, {"rows": rows})
         print(json.dumps(rows[-1], indent=1), flush=True)
     raise SystemExit(1 if any(row["complaints"] for row in rows) else 0)
 

@@ -7,18 +7,16 @@ steps of the money machine on both databases.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
+
+from tests.faults.record import write_run
 
 PROJECT = Path(__file__).parents[2]
 OUT = Path("out/hostile.json")
@@ -67,9 +65,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=0, help="how many, about")
     wanted = vars(parser.parse_args())
     rows = [_run(TARGETS[name], number) for name, number in wanted.items() if number]
-    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({**facts, "at": datetime.now(UTC).isoformat(), "rows": rows}, indent=1) + "\n")
+    write_run(OUT, {"rows": rows})
     sys.exit(any(row["complaints"] for row in rows))
 
 

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import random
 import signal
 import subprocess
@@ -18,8 +17,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +30,7 @@ from domain.accounts import OwnTerms
 from domain.money.plans import RequestRate
 from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from tests.factories import create_caller
+from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, Customer, World, running_world
 from tests.servers.postgres import running_postgres, tell_server
@@ -407,7 +405,7 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
 
     def done(row: dict[str, Any]) -> None:
         rows.append(row)
-        _write(rows, curve)
+        write_run(OUT, {"rows": rows, "throughput": curve})
         print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
 
     servers = {"postgresql": make_url(url).port or 0, "valkey": make_url(valkey).port or 0}
@@ -423,7 +421,7 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
         if wanted.only in "throughput":
             async for size in throughput(fleet):
                 curve.append(size)
-                _write(rows, curve)
+                write_run(OUT, {"rows": rows, "throughput": curve})
         if wanted.only in "rates":
             await fleet.grow(API, FLEET[API])
             await fleet.balance()
@@ -445,13 +443,6 @@ def main() -> None:
         valkey = stack.enter_context(running_valkey(folder))
         rows = asyncio.run(run(folder / "data", server.rpartition("/")[0] + "/machines", valkey, wanted))
     sys.exit(any(row["complaints"] for row in rows))
-
-
-def _write(rows: list[dict[str, Any]], curve: list[dict[str, Any]]) -> None:
-    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
-    facts["at"] = datetime.now(UTC).isoformat()
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({**facts, "rows": rows, "throughput": curve}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ import argparse
 import asyncio
 import itertools
 import json
-import os
-import platform
 import random
 import signal
 import statistics
@@ -19,7 +17,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +35,7 @@ from domain.webhooks import EndpointTerms
 from gateway.calls import TemporalAwayError
 from runtime.object_store import ObjectStoreUnavailableError
 from tests.factories import create_caller
+from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, running_world
 from tests.pictures import encoded, photo
@@ -324,10 +322,7 @@ def main() -> None:
             tell_server(server, "CREATE DATABASE soak")
             url = server.rpartition("/")[0] + "/soak"
         found = asyncio.run(run(folder / "data", url, wanted.minutes))
-    facts = {"version": metadata.version("tryon-service"), "machine": platform.platform(), "cores": os.cpu_count()}
-    facts |= {"at": datetime.now(UTC).isoformat(), "minutes": wanted.minutes, "database": wanted.database}
-    OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps({**facts, **found}, indent=1) + "\n")
+    write_run(OUT, {"database": wanted.database, **found})
     print(json.dumps(found, indent=1))
     raise SystemExit(1 if found["complaints"] else 0)
 
