@@ -141,10 +141,14 @@ class BackfillActivities:
 
     @activity.defn(name=steps.ACCEPT_ITEM.name)
     async def accept_item(self, request: AcceptItemInput) -> AcceptedItem:
-        """Have the item accepted as a job, unless it was done before or a job of it is in progress."""
+        """Have the item accepted as a job, unless it was done before, a job of it is in progress, or all is erased."""
+        account_id = uuid.UUID(request.account_id)
+        account = await self.database.read(accounts.find_account, account_id=account_id)
+        if account is None or account.erased_at is not None:  # an erasure does not see every backfill that begins
+            return AcceptedItem(state="stopped")
         page, place = divmod(request.number, PAGE_ITEMS)
         item = (await self._page(request.backfill_id, page))[place]
-        key, account_id = item.key or "", uuid.UUID(request.account_id)
+        key = item.key or ""
         standing = await self.database.read(backfills.find_item, account_id=account_id, key=key)
         known = _taken_up_before(request, key, standing)
         if known is not None:

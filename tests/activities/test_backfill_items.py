@@ -15,6 +15,7 @@ from activities.backfills import BackfillActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
+from domain.erasure import begin_erasure
 from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
 from domain.tables import Job
@@ -72,7 +73,7 @@ class Scene:
         request = KeepResultInput(
             backfill_id=backfill_id,
             account_id=str(self.caller.account_id),
-            key=accepted.key,
+            key=accepted.key or "",
             job_id=accepted.job_id or "",
         )
         return await ActivityEnvironment().run(self._steps.keep_result, request)
@@ -242,6 +243,15 @@ async def test_items_of_a_blocked_account_wait(scene: Scene) -> None:
         accounts.block_account, account_id=scene.caller.account_id, reason="unpaid", now=datetime.now(UTC)
     )
     assert (await scene.accept()).error_code == "account_blocked"
+
+
+async def test_items_of_an_erased_account_stop_also_once_their_pages_are_gone(scene: Scene) -> None:
+    await scene.lay_out(item())
+    erased = await scene.database.write(begin_erasure, account_id=scene.caller.account_id, now=datetime.now(UTC))
+    assert erased
+    assert await scene.accept() == AcceptedItem(state="stopped")
+    await scene.store.delete_prefix("backfills/b/")
+    assert (await scene.accept()).state == "stopped"
 
 
 async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) -> None:

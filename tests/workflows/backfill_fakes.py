@@ -37,6 +37,7 @@ class Warehouse:
         total: How many items there are.
         quota: Jobs that may still be accepted; None for any number.
         refused, done: Numbers of items that cannot be done, or were.
+        erased_from: The number from which on items are of an account that is erased.
         elsewhere: Jobs of items that another run has under way, when they are first asked for.
         recording: Outcomes are written down once it is set.
         plan_error: What planning fails with.
@@ -50,6 +51,7 @@ class Warehouse:
         self.quota: int | None = None
         self.refused: set[int] = set()
         self.done: set[int] = set()
+        self.erased_from: int | None = None
         self.plan_error: ApplicationError | None = None
         self.accepted: Counter[int] = Counter()
         self.asked: Counter[int] = Counter()
@@ -82,6 +84,8 @@ class Warehouse:
     async def accept_item(self, request: AcceptItemInput) -> AcceptedItem:
         number, key = request.number, f"item-{request.number}"
         self.asked[number] += 1
+        if self.erased_from is not None and number >= self.erased_from:
+            return AcceptedItem(state="stopped")
         if number in self.elsewhere:
             return AcceptedItem(key=key, state="running", job_id=self.elsewhere.pop(number))
         if number in self.done:

@@ -91,6 +91,16 @@ async def test_it_goes_on_by_itself_once_there_are_generations(
     assert play.warehouse.accepted == dict.fromkeys(range(3), 1)
 
 
+async def test_of_an_erased_account_it_ends_and_writes_nothing_more(scene: Callable[..., Scene]) -> None:
+    play = scene(3)
+    play.warehouse.erased_from = 1
+    async with play.workers():
+        handle = await play.start(concurrency=1)
+        report = await handle.result()
+    assert (report.status, report.completed, report.not_started) == ("cancelled", 1, 2)
+    assert (report.outcomes, play.warehouse.asked[2], play.warehouse.statuses) == (None, 0, [])
+
+
 async def test_a_pause_lets_items_in_flight_end_and_takes_up_no_more(scene: Callable[..., Scene]) -> None:
     play = scene(5)
     play.going_on.clear()

@@ -224,7 +224,7 @@ class AcceptItemInput(Contract):
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)]
 
 
-ItemState: TypeAlias = Literal["accepted", "running", "done", "refused", "waiting"]
+ItemState: TypeAlias = Literal["accepted", "running", "done", "refused", "waiting", "stopped"]
 
 
 class AcceptedItem(Contract):
@@ -233,11 +233,13 @@ class AcceptedItem(Contract):
     Attributes:
         state: ``accepted``: start ``job``. ``running``: its job runs already. ``done``: its job completed earlier.
             ``refused``: it cannot be done, for the reason in ``error_code``. ``waiting``: not now, for that reason.
+            ``stopped``: nothing of this account goes on, for it is erased.
         result: Where the picture of a job that is done is kept.
         retry_after_seconds: When waiting may be over, where that is known.
+        key: None only where all has stopped.
     """
 
-    key: ItemKey
+    key: ItemKey | None = None
     state: ItemState
     job_id: Identifier | None = None
     job: TryOnInput | None = None

@@ -66,6 +66,7 @@ class BackfillWorkflow:
         progress = backfill.progress or BackfillProgress(account_id="?", total=0, concurrency=backfill.concurrency)
         self._window = Window(progress, workflow.now())
         self._cancelling = False
+        self._account_erased = False
         self._children: dict[str, workflow.ChildWorkflowHandle[Any, TryOnOutcome]] = {}
         self._unrecorded: list[ItemOutcome] = []
         self._checking = backfill.progress is None
@@ -161,6 +162,8 @@ class BackfillWorkflow:
         """As much as one run should do; the report, unless there is more for another one."""
         await self._carry_out()
         await self._stop()
+        if self._account_erased:  # nothing may be written behind that
+            return self._report()
         await self._record()
         if self._window.left and not self._cancelling:
             return None
@@ -199,7 +202,7 @@ class BackfillWorkflow:
         outcome: ItemOutcome | AcceptedItem
         try:
             item = await steps.ACCEPT_ITEM.run(request, f"item {number}")
-            if item.state != "waiting":
+            if item.state not in ("waiting", "stopped"):
                 self._window.accepted()
             outcome = await self._outcome_of(request, item)
         except ActivityError:
@@ -212,8 +215,11 @@ class BackfillWorkflow:
             self._unrecorded.append(outcome)
             self._window.end(number, outcome.status)
             return
-        later = None if outcome.retry_after_seconds is None else timedelta(seconds=outcome.retry_after_seconds)
         self._window.put_back(number)
+        if outcome.state == "stopped":
+            self._account_erased = self._cancelling = True
+            return
+        later = None if outcome.retry_after_seconds is None else timedelta(seconds=outcome.retry_after_seconds)
         self._window.wait(outcome.error_code or "", later)
 
     async def _outcome_of(self, request: AcceptItemInput, item: AcceptedItem) -> ItemOutcome | AcceptedItem:
@@ -226,7 +232,7 @@ class BackfillWorkflow:
         for attempt in range(TRIES):
             if attempt:
                 item = await steps.ACCEPT_ITEM.run(request, f"item {request.number}")
-            if item.state == "waiting":
+            if item.state in ("waiting", "stopped"):
                 return item
             if item.state == "refused":
                 return _outcome(request, item, "failed", error_code=item.error_code)
@@ -306,9 +312,11 @@ class BackfillWorkflow:
 
     async def _finish(self) -> BackfillReport:
         finished = await steps.FINISH_BACKFILL.run(FinishInput(backfill_id=self._id))
+        return self._report(outcomes=finished.outcomes, failures=finished.failures)
+
+    def _report(self, **kept: str | None) -> BackfillReport:
         at = self._window.progress
         status = "cancelled" if self._cancelling else "completed"
-        kept = {"outcomes": finished.outcomes, "failures": finished.failures}
         report = at.part(BackfillReport, status=status, not_started=at.total - at.ended, **kept)
         self._end = report.status
         self._show()
