@@ -11,11 +11,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from tests.factories import create_caller
 from tests.faults.record import write_run
 from tests.faults.referee import judge
-from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, Customer, World, running_world
+from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, TEMPORAL, Customer, World, running_world
 from tests.servers.postgres import running_postgres, tell_server
 from tests.servers.processes import free_port
 from tests.servers.valkey import running_valkey
@@ -164,6 +165,33 @@ class Fleet:
         used = {kind: sum(_seconds_of(pid) for pid in each if pid is not None) for kind, each in pids.items()}
         mine = os.times()
         return {**used, "clients": mine.user + mine.system}
+
+    @contextmanager
+    def temporal_held_to(self, share: float) -> Iterator[None]:
+        """With Temporal's server on one core, and stopped for the rest of every 40 ms: it has that share of a core."""
+        pid, over = self.world.parts[TEMPORAL].pid, threading.Event()
+        assert pid is not None
+        process, period = psutil.Process(pid), 0.04
+
+        def hold() -> None:
+            while not over.wait(period * share):
+                process.suspend()
+                time.sleep(period * (1 - share))
+                process.resume()
+
+        def run_on(cores: set[int]) -> None:
+            for thread in process.threads():
+                os.sched_setaffinity(thread.id, cores)
+
+        cores, holding = os.sched_getaffinity(pid), threading.Thread(target=hold)
+        run_on({min(cores)})
+        holding.start()
+        try:
+            yield
+        finally:
+            over.set()
+            holding.join()
+            run_on(cores)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Fleet]:
@@ -343,24 +371,30 @@ async def rolling(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
     }
 
 
-SIZES = ((1, 1, 1), (1, 1, 2), (1, 1, 4), (1, 3, 4), (3, 3, 4))
-"""APIs, CPU workers and GPU workers."""
+SIZES: tuple[tuple[int, int, int, float | None], ...] = (
+    *((1, 1, 1, None), (1, 1, 2, None), (1, 1, 4, None), (1, 3, 4, None), (3, 3, 4, None)),
+    *((1, 1, 4, 0.5), (1, 1, 4, 0.25), (1, 1, 4, 0.125)),
+)
+"""APIs, CPU workers and GPU workers, and the share of one core that Temporal's server has.
+
+With a share it bends before the machine's cores do, so that what it can carry is seen.
+"""
 
 MEASURED_SECONDS = 25.0
 
 
 async def throughput(fleet: Fleet) -> AsyncIterator[dict[str, Any]]:
     """Jobs a second and who takes the processor, as workers are added."""
-    for apis, cpus, gpus in SIZES:
+    for apis, cpus, gpus, share in SIZES:
         for part, number in ((API, apis), (CPU, cpus), (GPU, gpus)):
             await fleet.grow(part, number)
         await fleet.balance()
-        row = await _measured(fleet, (apis, cpus, gpus))
-        print(row, flush=True)
-        yield row
+        with fleet.temporal_held_to(share) if share else nullcontext():
+            measured = await _measured(fleet)
+        yield {"apis": apis, "cpu_workers": cpus, "gpu_workers": gpus, "temporal_share": share, **measured}
 
 
-async def _measured(fleet: Fleet, size: tuple[int, int, int]) -> dict[str, Any]:
+async def _measured(fleet: Fleet) -> dict[str, Any]:
     world, ended, latencies = fleet.world, list[float](), list[float]()
     until = time.monotonic() + MEASURED_SECONDS + 5
 
@@ -386,9 +420,6 @@ async def _measured(fleet: Fleet, size: tuple[int, int, int]) -> dict[str, Any]:
     idle = (after.idle + after.iowait - cores.idle - cores.iowait) / spent
     ours = sum(used.values()) - sum(before.values())
     return {
-        "apis": size[0],
-        "cpu_workers": size[1],
-        "gpu_workers": size[2],
         "jobs_a_second": round(jobs / spent, 2),
         "p50_s": round(sorted(latencies)[len(latencies) // 2], 2) if latencies else None,
         "cores_idle": round(max(idle, 0), 2),
@@ -419,8 +450,9 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
         if wanted.only in "rates":
             done(await rates(fleet, "Valkey"))
         if wanted.only in "throughput":
-            async for size in throughput(fleet):
-                curve.append(size)
+            async for row in throughput(fleet):
+                print(row, flush=True)
+                curve.append(row)
                 write_run(OUT, {"rows": rows, "throughput": curve})
         if wanted.only in "rates":
             await fleet.grow(API, FLEET[API])
