@@ -44,7 +44,7 @@ LAVISH = OwnTerms(included=1_000_000, daily_cap=1_000_000)
 
 examples = settings(
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "40")),
-    derandomize=True,
+    derandomize="FUZZ_EXAMPLES" not in os.environ,
     database=None,
     deadline=None,
     # One service for all examples of a test, as it would be for all calls of an attacker; pictures are slow to draw.
