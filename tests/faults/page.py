@@ -80,7 +80,7 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 
 
 def _where(run: dict[str, Any]) -> str:
-    where = f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores that others used too."
+    where = f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores."
     return " ".join(filter(None, (where, run.get("note")))) + "\n"
 
 
