@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import tempfile
 import time
 import uuid
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.faults.faults import FAULTS, NOT_HERE, Listed
+from tests.faults.faults import FAULTS, NOT_HERE, Listed, clock_jumps
 from tests.faults.record import write_run
 from tests.faults.referee import jobs_of, judge
 from tests.faults.world import World, running_world
@@ -69,7 +71,8 @@ async def _go_through(  # noqa: PLR0917
     rows: list[dict[str, Any]],
 ) -> None:
     known = set[uuid.UUID]()
-    async with running_world(folder / "data", url, clocks=True) as world:
+    clocks = any(each.run is clock_jumps for each in faults)
+    async with running_world(folder / "data", url, clocks=clocks) as world:
         for each in faults:
             until, rounds = time.monotonic() + 60 * wanted.minutes, []
             while not rounds or time.monotonic() < until:
@@ -79,6 +82,10 @@ async def _go_through(  # noqa: PLR0917
             row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
             rows.append(row)
             write_run(wanted.out, {"rows": rows})
+            if row["complaints"]:
+                logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{each.name}, {database}"
+                shutil.copytree(world.data_dir / "logs", logs, dirs_exist_ok=True)
+                print(f"what its processes said is in {logs}", flush=True)
             said = "; ".join(row["complaints"]) or "kept"
             figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
             figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
@@ -94,6 +101,8 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         values = [each[name] for each in rounds if name in each]
         if name == "complaints":
             row[name] = [complaint for each in values for complaint in each]
+        elif name == "errors":
+            row[name] = dict(sum(map(Counter, values), Counter[str]()))
         else:
             row[name] = max(values) if name.endswith("_s") else round(sum(values), 1)
     return row

@@ -18,11 +18,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
+import structlog
 
 from domain import accounts
 from runtime.embedded.supervisor import ChildFailedError
 from tests.faults.proxy import State
 from tests.faults.world import API, CPU, DATABASE, GPU, LINKS, OURS, PROJECT, STORE, TEMPORAL, Customer, World
+
+log = structlog.get_logger(__name__)
 
 AWAY_SECONDS = 8.0
 """How long something is away: longer than any single call waits for it."""
@@ -259,16 +262,17 @@ async def many_at_once(world: World, jobs: int) -> list[Customer]:
 async def _something(world: World) -> None:
     await asyncio.sleep(random.uniform(0, 25))
     part, (of, to) = random.choice([*OURS, TEMPORAL, STORE]), random.choice(list(world.proxies))
-    kind = random.choice(["kill", "freeze", "cut", "silent"])
+    kind, seconds = random.choice(["kill", "freeze", "cut", "silent"]), random.uniform(1, 6)
+    log.warning("fault", kind=kind, seconds=round(seconds, 1), of=part if kind in ("kill", "freeze") else (of, to))
     if kind == "kill":
         world.signal(part, signal.SIGKILL)
     elif kind == "freeze":
         world.signal(part, signal.SIGSTOP)
-        await asyncio.sleep(random.uniform(1, 6))
+        await asyncio.sleep(seconds)
         world.signal(part, signal.SIGCONT)
     else:
         await world.links("cut" if kind == "cut" else "silent", of=of, to=to)
-        await asyncio.sleep(random.uniform(1, 6))
+        await asyncio.sleep(seconds)
         await world.links("open", of=of, to=to)
 
 

@@ -31,6 +31,7 @@ class Verdict:
     Attributes:
         jobs: Of customers, each of whom repeats a POST without answer under its ``Idempotency-Key``.
         failed: Jobs that ended without a picture, and were not billed.
+        errors: What was said of them, and how often.
         lost: Customers who heard of no end.
         twice: Rows of jobs that no customer has: a POST that was carried out twice.
         stuck: Jobs that are in progress for longer than they may be.
@@ -50,11 +51,13 @@ class Verdict:
     disagreements: int
     left: int
     healthy_after_s: float
+    errors: dict[str, int]
 
     def complaints(self, *, may_fail: bool) -> list[str]:
         """What is wrong, in words; nothing where all is as promised."""
-        names = ["lost", "twice", "stuck", "misbilled", "disagreements", "left", *([] if may_fail else ["failed"])]
-        return [f"{figure} {name}" for name, figure in asdict(self).items() if name in names and figure]
+        names = ["lost", "twice", "stuck", "misbilled", "disagreements", "left"]
+        found = [f"{figure} {name}" for name, figure in asdict(self).items() if name in names and figure]
+        return found if may_fail else [*found, *(f"{number} failed: {said}" for said, number in self.errors.items())]
 
 
 async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUID], healthy_after_s: float) -> Verdict:
@@ -77,6 +80,7 @@ async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUI
         disagreements=disagreements,
         left=left,
         healthy_after_s=healthy_after_s,
+        errors=dict(Counter(each.error for each in customers if each.end == FAILED)),
     )
     known |= new
     return verdict
