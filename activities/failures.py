@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -16,12 +17,9 @@ from runtime.metric_catalogue import IMAGE_REJECTED, SSRF_BLOCKED
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
+from workflows.steps import AWAY, AWAY_PAUSE
 
 LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
-
-STORE_AWAY = timedelta(seconds=6)
-"""Until a step that could not reach the object store is tried again. A store that was killed is back within seconds,
-but not within the second and a half that the three attempts of a download would take by themselves."""
 
 
 def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
@@ -82,7 +80,7 @@ def expected_failures() -> Iterator[None]:
     except ObjectMissingError as error:
         # The inputs of a job that ended meanwhile are deleted; trying again cannot bring them back.
         raise failure("generation_failed", f"missing object: {error}") from error
-    except ObjectStoreUnavailableError as error:
+    except (ObjectStoreUnavailableError, OperationalError, PoolTimeoutError) as error:
         raise ApplicationError(
-            str(error)[:LONGEST_MESSAGE], type=type(error).__name__, next_retry_delay=STORE_AWAY
+            str(error)[:LONGEST_MESSAGE], AWAY, type=type(error).__name__, next_retry_delay=AWAY_PAUSE
         ) from error

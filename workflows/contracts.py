@@ -105,8 +105,8 @@ class TryOnInput(Contract):
         priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
         run_version: How the run goes: 1 as in release 0.5. In 2 only the stage of the drawing and the last one are
-            written where searches look, since each writing is a task for Temporal's server, and the steps after the
-            drawing are tried in the workflow's own worker first.
+            written where searches look, since each writing is a task for Temporal's server, the steps after the
+            drawing are tried in the workflow's own worker first, and steps outlast a store that is away.
     """
 
     job_id: Identifier

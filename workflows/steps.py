@@ -24,6 +24,13 @@ from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, WEBHOOK_QUEUE
 HERE_TIMEOUT = timedelta(seconds=5)
 """For a step that is tried in the workflow's own worker: half of the time after which the server gives up on that."""
 
+AWAY = "away"
+"""A detail of a step's failure: it could not reach the object store or the database, and is not to blame."""
+
+AWAY_PAUSE = timedelta(seconds=6)
+"""Until such a step is tried again. A store that was killed is back within seconds, but not within the second and a
+half that the three attempts of a download would take by themselves."""
+
 CANCELLATION_DELAY = timedelta(seconds=2)
 """Workers pass on heartbeats at least this often; an activity learns of its cancellation in the answer to one."""
 
@@ -148,12 +155,16 @@ class Step(Generic[Input, Output]):
         task_queue: str | None = None,
         budget: timedelta | None = None,
         here_first: bool = False,
+        outlasting: bool = False,
     ) -> Output:
         """Run the step from inside a workflow, in another queue or time for one attempt than its own if need be.
 
         A step that hardly ever fails and takes milliseconds may be tried ``here_first``, once, in the worker that has
         the workflow: that costs Temporal's server one event instead of three and two tasks. If that try fails, whatever
         the reason, the step becomes an ordinary one, whose tries people see in the Temporal UI.
+
+        A step that is ``outlasting`` begins again where its last attempt found the object store or the database away,
+        for as long as the run has: attempts are for what a step may be to blame for, such as the end of its worker.
 
         The summary is a line for people who read the run in the Temporal UI.
         """
@@ -176,10 +187,22 @@ class Step(Generic[Input, Output]):
         options: dict[str, Any] = {**self.options, "summary": summary}
         if budget is not None:
             options["start_to_close_timeout"] = budget
-        result: Output = await workflow.execute_activity(
-            self.name, argument, task_queue=task_queue or self.task_queue, result_type=self.output_type, **options
-        )
-        return result
+        while True:
+            try:
+                result: Output = await workflow.execute_activity(
+                    self.name,
+                    argument,
+                    task_queue=task_queue or self.task_queue,
+                    result_type=self.output_type,
+                    **options,
+                )
+            except ActivityError as error:
+                cause = error.cause
+                if not (outlasting and isinstance(cause, ApplicationError) and AWAY in cause.details):
+                    raise
+                await workflow.sleep(AWAY_PAUSE, summary=f"{self.name}: {cause.type}")
+            else:
+                return result
 
 
 FETCH_GARMENT = Step("fetch_garment", models.FetchGarmentInput, models.FetchedGarment, DOWNLOAD)

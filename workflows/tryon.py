@@ -111,7 +111,7 @@ class TryOnWorkflow:
     @workflow.init
     def __init__(self, job: TryOnInput) -> None:
         self._job = job
-        self._here_first = job.run_version > 1
+        self._newer = job.run_version > 1
         self._stage = "accepted"
         self._stage_began = workflow.now()
         self._stage_ms: dict[str, int] = {}
@@ -130,7 +130,7 @@ class TryOnWorkflow:
             # A deadline shows as the cancellation of whatever step was under way.
             code, advice = ("timed_out", None) if deadline.expired() else self._reason(error)
             release = ReleaseInput(job_id=job.job_id, error_code=code, error_advice=advice)
-            outcome = await steps.RELEASE.run(release, self._fault or code, here_first=self._here_first)
+            outcome = await steps.RELEASE.run(release, self._fault or code, here_first=self._newer)
         self._error_code = outcome.error_code
         self._enter(outcome.status)
         await self._clean_up(job)
@@ -183,13 +183,15 @@ class TryOnWorkflow:
             **rendered.report.model_dump(include={"engine", "revision", "region", "trained"}),
         )
         small = rendered.picture.size <= LARGEST_HERE_BYTES
-        finished = await steps.WATERMARK.run(drawn, "the JPEG for the customer", here_first=self._here_first and small)
+        finished = await steps.WATERMARK.run(
+            drawn, "the JPEG for the customer", here_first=self._newer and small, outlasting=self._newer
+        )
         self._enter("settling")
         # The engine's report with the times of everything around it.
         stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
         report = rendered.report.model_copy(update={"timings_ms": {**rendered.report.timings_ms, **stages}})
         settlement = SettleInput(job_id=job.job_id, result=finished.result, report=report)
-        return await steps.SETTLE.run(settlement, "completed and billed", here_first=self._here_first)
+        return await steps.SETTLE.run(settlement, "completed and billed", here_first=self._newer)
 
     async def _draw(self, job: TryOnInput) -> RenderedPicture:
         self._enter("preparing")
@@ -200,6 +202,7 @@ class TryOnWorkflow:
             " + ".join(garment.category for garment in garments),
             task_queue=gpu_queue(job.priority),
             budget=_gpu_budget(job),
+            outlasting=self._newer,
         )
         timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms}
         return rendered.model_copy(update={"report": rendered.report.model_copy(update={"timings_ms": timings})})
@@ -210,7 +213,8 @@ class TryOnWorkflow:
         if script.delay_seconds:
             await workflow.sleep(script.delay_seconds)
         request = job.part(RehearseInput, error_code=script.error_code)
-        return await steps.REHEARSE.run(request, script.error_code or "test key: no model is asked")
+        said = script.error_code or "test key: no model is asked"
+        return await steps.REHEARSE.run(request, said, outlasting=self._newer)
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
         """Segment the person while the garments are fetched; the first failure stops the others."""
@@ -222,6 +226,7 @@ class TryOnWorkflow:
                         "person",
                         task_queue=gpu_queue(job.priority),
                         budget=_gpu_budget(job),
+                        outlasting=self._newer,
                     )
                 )
                 garments = [
@@ -229,6 +234,7 @@ class TryOnWorkflow:
                         steps.FETCH_GARMENT.run(
                             FetchGarmentInput(job_id=job.job_id, garment=garment),
                             f"garment {garment.index + 1} of {len(job.garments)}: {garment.category}",
+                            outlasting=self._newer,
                         )
                     )
                     for garment in job.garments

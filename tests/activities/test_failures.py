@@ -1,22 +1,29 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from temporalio.exceptions import ApplicationError
 
-from activities.failures import STORE_AWAY, expected_failures
+from activities.failures import expected_failures
 from engines.base import EngineError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.steps import DOWNLOAD
+from workflows.steps import AWAY, AWAY_PAUSE
 
 
-def test_a_step_waits_for_a_store_that_is_away() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        ObjectStoreUnavailableError("connection refused"),
+        OperationalError("SELECT 1", None, Exception("connection refused")),
+        PoolTimeoutError("no connection was free"),
+    ],
+)
+def test_a_step_waits_for_a_store_or_a_database_that_is_away(error: Exception) -> None:
     with pytest.raises(ApplicationError) as raised, expected_failures():
-        raise ObjectStoreUnavailableError("connection refused")
-    assert not raised.value.non_retryable
-    assert raised.value.next_retry_delay == STORE_AWAY
-    policy = DOWNLOAD["retry_policy"]
-    assert policy is not None
-    assert (policy.maximum_attempts - 1) * STORE_AWAY.total_seconds() >= 10
+        raise error
+    assert (raised.value.non_retryable, raised.value.next_retry_delay) == (False, AWAY_PAUSE)
+    assert (raised.value.type, raised.value.details) == (type(error).__name__, (AWAY,))
 
 
 def test_a_missing_object_ends_the_step() -> None:

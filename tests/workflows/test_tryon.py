@@ -117,19 +117,13 @@ async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
     ("step", "error"),
     [
         pytest.param("fetch_garment", RuntimeError("disk is full"), id="any"),
-        pytest.param("fetch_garment", ObjectStoreUnavailableError("refused"), id="store away"),
         pytest.param("watermark", mistake_of_ours(), id="never tried again"),
         pytest.param("watermark", ApplicationError("of a library", "secret", non_retryable=True), id="untyped"),
     ],
 )
 async def test_a_fault_that_stays_ends_with_a_code_of_the_catalogue_and_is_kept_in_the_run(
-    running: RunningSteps,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    step: str,
-    error: Exception,
+    running: RunningSteps, caplog: pytest.LogCaptureFixture, step: str, error: Exception
 ) -> None:
-    monkeypatch.setattr("activities.failures.STORE_AWAY", timedelta(milliseconds=100))
     fakes = failing(step, error)
     async with running(fakes) as runs:
         run = await runs.start()
@@ -142,6 +136,40 @@ async def test_a_fault_that_stays_ends_with_a_code_of_the_catalogue_and_is_kept_
     fault = f"{type(error).__name__} in {step}"
     assert f"- fault: {fault}" in shown.current_details
     assert [record.__dict__.get("fault") for record in caplog.records if record.levelname == "ERROR"] == [fault]
+
+
+@pytest.mark.parametrize("step", ["fetch_garment", "segment_person", "render", "watermark"])
+@pytest.mark.parametrize(
+    ("run_version", "outcome"),
+    [(1, TryOnOutcome(status="failed", error_code="generation_failed")), (2, COMPLETED)],
+    ids=["released", "newer"],
+)
+async def test_a_job_outlasts_a_store_that_is_away_for_more_than_a_steps_attempts(
+    running: RunningSteps, monkeypatch: pytest.MonkeyPatch, run_version: int, outcome: TryOnOutcome, step: str
+) -> None:
+    for module in ("activities.failures", "workflows.steps"):
+        monkeypatch.setattr(f"{module}.AWAY_PAUSE", timedelta(milliseconds=10))
+    refused = iter([ObjectStoreUnavailableError("refused")] * 12)  # the ten attempts of the watermark, and more
+
+    async def before(name: str) -> None:
+        if name == step:
+            for error in refused:
+                raise error
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        assert await runs.outcome(tryon_input(uuid.uuid4().hex, run_version=run_version)) == outcome
+    assert (fakes.names.count(step) == 13) == (outcome == COMPLETED)
+
+
+async def test_a_store_that_stays_away_ends_the_job_at_its_deadline(
+    running: RunningSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.failures.AWAY_PAUSE", timedelta(milliseconds=10))
+    fakes = failing("fetch_garment", ObjectStoreUnavailableError("refused"))
+    async with running(fakes) as runs:
+        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, deadline_seconds=2))
+    assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
 
 
 async def test_an_engines_code_that_is_none_of_the_catalogue_is_a_fault(running: RunningSteps) -> None:
