@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from domain.errors import CATALOGUE, TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
@@ -123,6 +125,26 @@ MOST_VALUES = 1000
 
 LONGEST_HEADER = 1000
 """Characters of a header that repeats what the caller sent."""
+
+
+Value = TypeVar("Value")
+
+
+class _WithoutNull:
+    """Offers no null in the schema of what is None where it was left out."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, schema_of: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = schema_of(core)
+        said = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
+        return {**said[0], **schema} if len(said) == 1 else {"anyOf": said, **schema}
+
+
+MayBeLeftOut: TypeAlias = Annotated[Value | None, _WithoutNull()]
+"""A field or a parameter that nobody has to send.
+
+A union of a type with pydantic's ``SkipJsonSchema[None]`` has the same schema, but what is wrong with a value is then
+said of each part of the union, under names that only pydantic knows.
+"""
 
 
 class WireModel(BaseModel):

@@ -8,9 +8,8 @@ from typing import Annotated, Literal, Self
 
 from fastapi import Path, Query
 from pydantic import AfterValidator, Field
-from pydantic.json_schema import SkipJsonSchema
 
-from api.json_body import Answer, WireModel
+from api.json_body import Answer, MayBeLeftOut, WireModel
 from api.tryon.schemas import AnyPicture
 from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
@@ -56,7 +55,7 @@ ProductId = Annotated[
 """No pattern to FastAPI: what is malformed is as unknown as any other product."""
 
 Cursor = Annotated[
-    str | SkipJsonSchema[None],
+    MayBeLeftOut[str],
     Query(max_length=200, description="nextCursor of the page before.", json_schema_extra={"format": "product-cursor"}),
 ]
 
@@ -94,14 +93,12 @@ class CreateProduct(OptionalFields):
 class UpdateProduct(OptionalFields):
     """Body of ``PATCH /api/v1/products/{productId}``: what is to change; null empties a field."""
 
-    name: Name | SkipJsonSchema[None] = Field(None, description="For people. Cannot be null.")
-    category: CategoryName | SkipJsonSchema[None] = Field(None, description="Cannot be null.")
-    garment_image_url: AnyPicture | SkipJsonSchema[None] = Field(
+    name: MayBeLeftOut[Name] = Field(None, description="For people. Cannot be null.")
+    category: MayBeLeftOut[CategoryName] = Field(None, description="Cannot be null.")
+    garment_image_url: MayBeLeftOut[AnyPicture] = Field(
         None, description="https:// address or data: URI of the product photo. Cannot be null."
     )
-    status: Status | SkipJsonSchema[None] = Field(
-        None, description="An archived product cannot be tried on. Cannot be null."
-    )
+    status: MayBeLeftOut[Status] = Field(None, description="An archived product cannot be tried on. Cannot be null.")
 
 
 class ProductBody(Answer):

@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime, BeforeValidator, Field
-from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 from sqlalchemy.orm import Session
 
 from api import openapi
 from api.cursor import cursor_at, read_cursor
-from api.json_body import Answer
+from api.json_body import Answer, MayBeLeftOut
 from api.openapi import GATE, refusals, success
 from api.parts import Parts
 from api.products.schemas import Cursor
@@ -134,15 +133,15 @@ async def list_tryons(
     limit: Annotated[int, Query(ge=1, le=MOST_JOBS, description="Jobs on a page at most.")] = 50,
     cursor: Cursor = None,
     status: Annotated[
-        Literal["processing", "completed", "failed"] | SkipJsonSchema[None], Query(description="Only these.")
+        MayBeLeftOut[Literal["processing", "completed", "failed"]], Query(description="Only these.")
     ] = None,
-    mode: Annotated[Literal["live", "test"] | SkipJsonSchema[None], Query(description="Only these.")] = None,
+    mode: Annotated[MayBeLeftOut[Literal["live", "test"]], Query(description="Only these.")] = None,
     createdAfter: Annotated[  # as the API spells its names
-        Moment | SkipJsonSchema[None], Query(description="Accepted then or later.")
+        MayBeLeftOut[Moment], Query(description="Accepted then or later.")
     ] = None,
-    createdBefore: Annotated[Moment | SkipJsonSchema[None], Query(description="Accepted before.")] = None,
+    createdBefore: Annotated[MayBeLeftOut[Moment], Query(description="Accepted before.")] = None,
     productId: Annotated[
-        str | SkipJsonSchema[None],
+        MayBeLeftOut[str],
         Query(max_length=128, description="Only jobs with this product, by id or externalId."),
     ] = None,
 ) -> JobList:

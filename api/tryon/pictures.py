@@ -11,11 +11,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from api import openapi
 from api.body_limit import body_of
-from api.json_body import Answer, parse_body
+from api.json_body import Answer, MayBeLeftOut, parse_body
 from api.openapi import JSON_BODY, PAGE_GATE, read_by_hand, refusals, success
 from api.parts import ApiParts, Decoders, PageDecoders, Parts
 from api.routes import RoutePolicy
@@ -45,7 +44,7 @@ SHOWN_ANYWHERE = {
 """Any page may show the picture of a link; what follows from there does not learn the link."""
 
 Size = Annotated[
-    Annotated[int, Field(ge=SMALLEST_SIDE, le=100_000)] | SkipJsonSchema[None],
+    MayBeLeftOut[Annotated[int, Field(ge=SMALLEST_SIDE, le=100_000)]],
     Query(description="Longer side in pixels. A picture is never enlarged."),
 ]
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal, Self
 
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, ValidationInfo, WithJsonSchema, create_model
-from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from api.json_body import Answer, WireModel
+from api.json_body import Answer, MayBeLeftOut, WireModel
 from api.products.schemas import NO_NULL, Storable
 from domain.tables import WebhookDelivery, WebhookEndpoint
 from domain.webhooks import EVENTS, LONGEST_DESCRIPTION, Event, message_id
@@ -66,7 +65,7 @@ class ChangeWebhook(WireModel):
 class SendExample(WireModel):
     """Body of ``POST /api/v1/webhooks/{webhookId}/example``, which may be left out."""
 
-    event: Event | SkipJsonSchema[None] = Field(None, description="By default the first that the endpoint wants.")
+    event: MayBeLeftOut[Event] = Field(None, description="By default the first that the endpoint wants.")
 
 
 class WebhookBody(Answer):

@@ -34,6 +34,8 @@ INTERNALS = (
     "sqlite",
     "pydantic",
     "exception",
+    "constrained",
+    "literal[",
     "temporal",
     ".py",
     "/work",

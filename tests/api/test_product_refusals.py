@@ -163,10 +163,19 @@ async def test_what_a_product_needs_cannot_be_null(catalogue: Catalogue, field: 
     assert (await catalogue.get(before["id"])).json() == before
 
 
-@pytest.mark.parametrize("fields", [{"status": "deleted"}, {"externalId": "prod_x"}, {"name": ""}, {"size": 38}])
-async def test_400_of_a_change(catalogue: Catalogue, fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"status": "deleted"}, "status: must be active or archived."),
+        ({"externalId": "prod_x"}, "externalId: names that begin with prod_ or test_ are reserved."),
+        ({"name": ""}, "name: must not be empty."),
+        ({"size": 38, "name": 3}, "size: must be a string. name: must be a string."),
+    ],
+)
+async def test_400_of_a_change(catalogue: Catalogue, fields: dict[str, Any], sentence: str) -> None:
     before = await catalogue.create()
-    assert_answer(await catalogue.patch(before["id"], **fields), 400, "field_invalid")
+    answer = await catalogue.patch(before["id"], **fields)
+    assert assert_answer(answer, 400, "field_invalid") == sentence
     assert (await catalogue.get(before["id"])).json() == before
 
 
