@@ -68,11 +68,13 @@ def _killed(part: str, *, kills: int = 1, number: signal.Signals = signal.SIGKIL
     return run
 
 
-def _away(to: str, *, of: str | None = None, state: State = "cut", arriving: bool = False) -> Fault:
+def _away(
+    to: str, *, of: str | None = None, state: State = "cut", arriving: bool = False, seconds: float = AWAY_SECONDS
+) -> Fault:
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.arriving(jobs) if arriving else world.in_flight(jobs) as customers:
             await world.links(state, of=of, to=to)
-            await asyncio.sleep(AWAY_SECONDS)
+            await asyncio.sleep(seconds)
         return customers
 
     return run
@@ -319,10 +321,12 @@ FAULTS = [
     ),
     Listed("store killed", "Steps are tried again.", _killed(STORE)),
     Listed("store frozen", "The same; polls answer 503 meanwhile.", _frozen(STORE)),
+    Listed("store away for a minute", "The same.", _away(STORE, seconds=60)),
     Listed(
         "database locked for eight seconds", "503 where nothing can wait; all else is tried again.", database_locked
     ),
     Listed("database away", "The same.", _away(DATABASE), databases=POSTGRESQL),
+    Listed("database away for a minute", "The same.", _away(DATABASE, seconds=60), databases=POSTGRESQL),
     Listed("sixty slow clients", "Others do not feel them.", slow_clients),
     Listed("every POST sent three times at once", "One job each.", everything_sent_three_times),
     Listed("account blocked with jobs in flight", "They end and are billed; polls are refused.", account_blocked),
