@@ -18,7 +18,7 @@ from tests.faults.faults import FAULTS, NOT_HERE, Listed, clock_jumps
 from tests.faults.record import write_run
 from tests.faults.referee import jobs_of, judge
 from tests.faults.world import World, running_world
-from tests.servers.postgres import running_postgres, tell_server
+from tests.servers.postgres import running_postgres
 
 OUT = Path("out/faults.json")
 
@@ -51,11 +51,7 @@ def main() -> None:
         with ExitStack() as stack:
             temporary = tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-            url = None
-            if database == "postgresql":
-                server = stack.enter_context(running_postgres())
-                tell_server(server, "CREATE DATABASE faults")
-                url = server.rpartition("/")[0] + "/faults"
+            url = stack.enter_context(running_postgres()) if database == "postgresql" else None
             asyncio.run(_go_through(here, database, url, folder, wanted, rows))
     broken = [row for row in rows if row["complaints"]]
     print(f"{len(rows)} faults, {len(broken)} promises broken; written to {wanted.out}")

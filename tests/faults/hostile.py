@@ -65,7 +65,7 @@ TARGETS = {
         "tests/domain/money/test_money_machine.py",
         "MONEY_EXAMPLES",
         2 * 30,
-        15_000,
+        3_600,
     ),
 }
 

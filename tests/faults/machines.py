@@ -34,7 +34,7 @@ from tests.factories import create_caller
 from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, TEMPORAL, Customer, World, running_world
-from tests.servers.postgres import running_postgres, tell_server
+from tests.servers.postgres import running_postgres
 from tests.servers.processes import free_port
 from tests.servers.valkey import running_valkey
 
@@ -470,10 +470,9 @@ def main() -> None:
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="tryon-machines-", ignore_cleanup_errors=True)
         folder = Path(stack.enter_context(temporary))
-        server = stack.enter_context(running_postgres())
-        tell_server(server, "CREATE DATABASE machines")
+        url = stack.enter_context(running_postgres())
         valkey = stack.enter_context(running_valkey(folder))
-        rows = asyncio.run(run(folder / "data", server.rpartition("/")[0] + "/machines", valkey, wanted))
+        rows = asyncio.run(run(folder / "data", url, valkey, wanted))
     sys.exit(any(row["complaints"] for row in rows))
 
 

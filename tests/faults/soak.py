@@ -39,7 +39,7 @@ from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, running_world
 from tests.pictures import encoded, photo
-from tests.servers.postgres import running_postgres, tell_server
+from tests.servers.postgres import running_postgres
 from workflows.backfills.contracts import BackfillInput, BackfillItem
 
 OUT = Path("out/soak.json")
@@ -316,11 +316,8 @@ def main() -> None:
     wanted = parser.parse_args()
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="tryon-soak-", ignore_cleanup_errors=True)
-        folder, url = Path(stack.enter_context(temporary)), None
-        if wanted.database == "postgresql":
-            server = stack.enter_context(running_postgres())
-            tell_server(server, "CREATE DATABASE soak")
-            url = server.rpartition("/")[0] + "/soak"
+        folder = Path(stack.enter_context(temporary))
+        url = stack.enter_context(running_postgres()) if wanted.database == "postgresql" else None
         found = asyncio.run(run(folder / "data", url, wanted.minutes))
     write_run(OUT, {"database": wanted.database, **found})
     print(json.dumps(found, indent=1))
