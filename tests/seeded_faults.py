@@ -239,6 +239,7 @@ FAULTS = [
             "is_urgent(job.priority) and job.drawing_seconds": "not is_urgent(job.priority) and job.drawing_seconds",
             "WorkflowIDReusePolicy.REJECT_DUPLICATE": "WorkflowIDReusePolicy.ALLOW_DUPLICATE",
             "timedelta(seconds=job.deadline_seconds) + GRACE_AFTER_DEADLINE": "timedelta(seconds=job.deadline_seconds)",
+            "self._newer = job.run_version > 1": "self._newer = True",
         },
     ),
     *faults(
@@ -251,6 +252,20 @@ FAULTS = [
             "attempts=4, first_wait=0.5, longest_wait=10)": "attempts=1, first_wait=0.5, longest_wait=10)",
             "BOOKKEEPING = _budget(10,": "BOOKKEEPING = _budget(10, attempts=1,",
             '["ValidationError", "PayloadsTooLarge"]': "[]",
+            "and AWAY in cause.details):": 'and "gone" in cause.details):',
+        },
+    ),
+    *faults(
+        "activities/backfills.py",
+        "activities/test_backfill_items.py",
+        changes={"if account is None or account.erased_at is not None:  # an": "if account is None:  # an"},
+    ),
+    *faults(
+        "activities/failures.py",
+        "activities/test_failures.py",
+        changes={
+            "(ObjectStoreUnavailableError, OperationalError, PoolTimeoutError)": "(ObjectStoreUnavailableError,)",
+            "str(error)[:LONGEST_MESSAGE], AWAY, type": "str(error)[:LONGEST_MESSAGE], type",
         },
     ),
     *faults(
