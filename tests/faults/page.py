@@ -75,13 +75,16 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 - A real GPU that breaks, or real weights in mid-fault: the engine here sleeps.
 - Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres; Temporal Cloud; a cluster of Kubernetes.
 - Loss of power: what a disk had promised to keep is believed.
-- Faults for longer than half a minute each, but for deadlines that pass.
+- Faults for longer than a minute each, but for deadlines that pass.
 """
 
 
 def _where(run: dict[str, Any]) -> str:
+    """Earlier runs that broke a promise, and where and when this one was."""
+    earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}.\n" for each in run.get("earlier", [])]
+    broken = "".join(["Earlier runs that broke a promise:\n\n", *earlier, "\n"]) if earlier else ""
     where = f"Version {run['version']}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores."
-    return " ".join(filter(None, (where, run.get("note")))) + "\n"
+    return broken + " ".join(filter(None, (where, run.get("note")))) + "\n"
 
 
 def _soak(run: dict[str, Any]) -> str:
@@ -122,13 +125,11 @@ def _megabytes(trend: dict[str, float]) -> str:
 def _machines(run: dict[str, Any]) -> str:
     """Several of each process behind a balancer."""
     rows = [f"| {row['trial']} | {row['promise']} | {_came_of(row)} |" for row in run["rows"]]
-    earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}." for each in run.get("earlier", [])]
     return (
         "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
         "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
         + "\n".join(rows)
         + "\n\n"
-        + ("Earlier runs that broke a promise:\n\n" + "\n".join(earlier) + "\n\n" if earlier else "")
         + _where(run)
     )
 
