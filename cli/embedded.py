@@ -29,6 +29,7 @@ from runtime.embedded.record import (
 from runtime.embedded.servers import (
     LOOPBACK,
     OBJECTS,
+    WEED_GARBAGE_PERCENT,
     WEED_OFFSETS,
     RoomRegained,
     check_room,
@@ -164,6 +165,8 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
         access_key=settings.object_store.access_key,
         secret_key=settings.object_store.secret_key.get_secret_value(),
     )
+    variables = marked_environment(data_dir)
+    of_the_store = {"GOGC": WEED_GARBAGE_PERCENT, **variables}
     commands = {"temporal": temporal, "object-store": store}
     commands |= {name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()}
     return {
@@ -171,7 +174,7 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
             name,
             command,
             checks[name],
-            environment=marked_environment(data_dir),
+            environment=of_the_store if name == "object-store" else variables,
             stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else STOP_SECONDS,
             stops_last=name not in OUR_PROCESSES,
             wants_restart=RoomRegained(data_dir / OBJECTS) if name == "object-store" else lambda: False,
