@@ -45,6 +45,8 @@ with workflow.unsafe.imports_passed_through():
 TRIES = 3
 TRIED_AGAIN = frozenset({"timed_out", "generation_failed"})  # ends of a job that the item is not to blame for
 
+PUT_BACK = frozenset({"waiting", "stopped"})  # states of items that nothing was begun for
+
 CANCELLED = "cancelled"
 RESULT_GONE = "result_gone"  # of an item that is done and whose picture was erased, or deleted in its time
 
@@ -202,7 +204,7 @@ class BackfillWorkflow:
         outcome: ItemOutcome | AcceptedItem
         try:
             item = await steps.ACCEPT_ITEM.run(request, f"item {number}")
-            if item.state not in ("waiting", "stopped"):
+            if item.state not in PUT_BACK:
                 self._window.accepted()
             outcome = await self._outcome_of(request, item)
         except ActivityError:
@@ -232,7 +234,7 @@ class BackfillWorkflow:
         for attempt in range(TRIES):
             if attempt:
                 item = await steps.ACCEPT_ITEM.run(request, f"item {request.number}")
-            if item.state in ("waiting", "stopped"):
+            if item.state in PUT_BACK:
                 return item
             if item.state == "refused":
                 return _outcome(request, item, "failed", error_code=item.error_code)
