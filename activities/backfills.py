@@ -84,7 +84,7 @@ class BackfillActivities:
         async with heartbeats():
             backfill = request.backfill
             account = await self.database.read(accounts.find_account_named, name=backfill.account)
-            if account is None or account.erased_at is not None:
+            if not accounts.is_there(account):
                 raise invalid([f"account: there is none with the id or e-mail address {backfill.account!r}."])
             found = await self._items(backfill)
             problems = [str(problem) for problem in found.problems] or await self._missing_objects(found.items)
@@ -144,7 +144,7 @@ class BackfillActivities:
         """Have the item accepted as a job, unless it was done before, a job of it is in progress, or all is erased."""
         account_id = uuid.UUID(request.account_id)
         account = await self.database.read(accounts.find_account, account_id=account_id)
-        if account is None or account.erased_at is not None:  # an erasure does not see every backfill that begins
+        if not accounts.is_there(account):  # an erasure does not see every backfill that begins
             return AcceptedItem(state="stopped")
         page, place = divmod(request.number, PAGE_ITEMS)
         item = (await self._page(request.backfill_id, page))[place]

@@ -140,7 +140,7 @@ class GarmentActivities:
     async def take_up_rows(self, request: contracts.TakeUpRowsInput) -> contracts.TakenUpRows:
         """Read the next rows; none of an account that is blocked or erased, or whose file is gone."""
         account = await self.database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
-        if account is None or account.blocked_at is not None or account.erased_at is not None:
+        if not accounts.is_there(account) or account.blocked_at is not None:
             return contracts.TakenUpRows(stopped=True)
         number, first = divmod(request.first, PAGE_ROWS)
         try:
@@ -155,7 +155,7 @@ class GarmentActivities:
     async def record_rows(self, request: contracts.RecordRowsInput) -> contracts.RecordedRows:
         """Add outcomes to their page, unless the account is being erased: nothing may be written behind that."""
         account = await self.database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
-        if account is None or account.erased_at is not None:
+        if not accounts.is_there(account):
             return contracts.RecordedRows()
         page = keys.import_page_key(request.account_id, request.import_id, "outcomes", request.first // PAGE_ROWS)
         await add_outcomes(self.store, page, request.outcomes, RowOutcome)

@@ -95,12 +95,10 @@ class LeavingServer(uvicorn.Server):
         self._stops_at = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
         if self._seconds and self.started and self._stops_at == math.inf:
-            self._stops_at = time.monotonic() + self._seconds
-            self._captured_signals.append(sig)
+            self._stops_at, self.should_exit = time.monotonic() + self._seconds, False
             self._leave()
-        else:
-            super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
         self.should_exit |= time.monotonic() >= self._stops_at

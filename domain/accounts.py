@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import TypeGuard
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -132,6 +133,11 @@ def set_result_ttl(session: Session, *, account_id: uuid.UUID, seconds: int | No
 def find_account(session: Session, *, account_id: uuid.UUID) -> Account | None:
     """The account with this id."""
     return session.get(Account, account_id)
+
+
+def is_there(account: Account | None) -> TypeGuard[Account]:
+    """Whether it was found and not erased; whether it may call is another question."""
+    return account is not None and account.erased_at is None
 
 
 def addresses_of(session: Session, *, account_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:

@@ -27,9 +27,11 @@ from runtime.embedded.servers import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.decoders import SharedDecoders
+from tests.factories import Caller, create_caller
 from tests.imaging.shop import make_certificate
 from tests.servers.object_store import running_object_store
 from tests.servers.postgres import PostgresMissingError, running_postgres, tell_server
+from tests.servers.receiver import Receiver, running_receiver
 from tests.servers.temporal import running_temporal
 from tests.stack.stack import Stack, running_stack
 
@@ -110,6 +112,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
+@pytest.fixture
+async def receiver(certificate: tuple[Path, Path]) -> AsyncIterator[Receiver]:
+    """Of webhooks."""
+    async with running_receiver(*certificate) as running:
+        yield running
+
+
 @pytest.fixture(scope="session")
 def samples() -> Path:
     """The folder of sample pictures beside the project."""
@@ -179,6 +188,12 @@ def database(database_url: str) -> Iterator[Database]:
     """
     with closing(Database(DatabaseSettings(url=database_url, busy_timeout_seconds=60))) as database:
         yield database
+
+
+@pytest.fixture
+async def caller(database: Database, digester: KeyDigester) -> Caller:
+    """A new account with a key, in `database`."""
+    return await create_caller(database, digester)
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ async def _find(request: Request, purpose: Purpose, token: str) -> Link | None:
     parts = parts_of(request)
     row = await parts.database.read(email_tokens.look_at, purpose=purpose, token=token, now=datetime.now(UTC))
     account = None if row is None else await parts.database.read(accounts.find_account, account_id=row.account_id)
-    if row is None or account is None or account.erased_at is not None:
+    if row is None or not accounts.is_there(account):
         return None
     visitor = possible_visitor(request)
     return Link(token, row, account, visitor if visitor and visitor.account_id == account.id else None)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from domain import mails
 from domain.access.keys import KeyDigester
-from domain.accounts import create_account, find_account_by_email
+from domain.accounts import create_account, find_account_by_email, is_there
 from domain.authentication import email_tokens, sessions
 from domain.authentication.email_addresses import take_trial
 from domain.authentication.email_tokens import Purpose
@@ -148,7 +148,7 @@ def sign_in(
 def ask_for_reset(session: Session, head: Letterhead, *, email: str, now: datetime) -> None:
     """Mail a link for a new password, if the address has an account. One that has no login yet gets it that way."""
     account = find_account_by_email(session, email=email)
-    if account is None or account.erased_at is not None:
+    if not is_there(account):
         return
     token = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account.id, email=account.email, now=now)
     write_mail(session, mails.reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)

@@ -10,12 +10,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.backfills import BackfillActivities
-from domain.access.keys import KeyDigester
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.pages import PAGE_ITEMS, read_page
 from runtime.database import Database
-from tests.factories import PLANS, Caller, create_caller
+from tests.factories import PLANS, Caller
 from tests.memory_store import MemoryObjectStore
 from workflows.backfills.contracts import (
     BackfillInput,
@@ -30,11 +29,6 @@ from workflows.backfills.contracts import (
 
 PERSON = "backfills/photos/anna.jpg"
 ID = "summer"
-
-
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
 
 
 @pytest.fixture

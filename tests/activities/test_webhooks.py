@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -24,23 +22,12 @@ from domain.tables import WebhookDelivery
 from domain.webhooks import EndpointTerms, Outgoing
 from runtime.database import Database
 from tests.factories import Caller, create_caller
-from tests.servers.receiver import Receiver, running_receiver
+from tests.servers.receiver import Receiver
 from workflows.contracts import DeliverWebhookInput, WebhookReport
 
 HEAD = Letterhead("Fitting Room", "https://tryon.example")
 
 pytestmark = pytest.mark.databases("sqlite")
-
-
-@pytest.fixture
-async def receiver(certificate: tuple[Path, Path]) -> AsyncIterator[Receiver]:
-    async with running_receiver(*certificate) as running:
-        yield running
-
-
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
 
 
 async def delivery_to(database: Database, caller: Caller, url: str) -> WebhookDelivery:

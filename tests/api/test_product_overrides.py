@@ -31,11 +31,6 @@ URL = "https://shop.example/other.jpg"
 
 
 @pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
-
-
-@pytest.fixture
 async def registered(database: Database, caller: Caller) -> Product:
     """A product with everything that one can have, at its second revision."""
     values = {

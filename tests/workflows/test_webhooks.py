@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -19,7 +17,6 @@ from temporalio.worker import Worker
 from activities.reconciling import ReconcilingActivities
 from activities.webhooks import WebhookActivities
 from domain import webhooks
-from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.mails import Letterhead
 from domain.tables import WebhookDelivery, WebhookEndpoint
@@ -29,9 +26,9 @@ from gateway.outbox import Outbox
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
-from tests.factories import Caller, create_caller, create_job
+from tests.factories import Caller, create_job
 from tests.memory_store import MemoryObjectStore
-from tests.servers.receiver import Receiver, running_receiver
+from tests.servers.receiver import Receiver
 from workflows.accounts import DeliverWebhookWorkflow
 from workflows.contracts import SweepInput
 from workflows.queues import CPU_QUEUE, WEBHOOK_QUEUE, webhook_workflow_id
@@ -39,17 +36,6 @@ from workflows.queues import CPU_QUEUE, WEBHOOK_QUEUE, webhook_workflow_id
 HEAD = Letterhead("Fitting Room", "https://tryon.example")
 
 pytestmark = pytest.mark.databases("sqlite")
-
-
-@pytest.fixture
-async def receiver(certificate: tuple[Path, Path]) -> AsyncIterator[Receiver]:
-    async with running_receiver(*certificate) as running:
-        yield running
-
-
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
 
 
 async def endpoint(database: Database, caller: Caller, url: str) -> WebhookEndpoint:

@@ -19,7 +19,7 @@ from domain.operation import audit
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import TemporalSettings
-from tests.factories import PLANS, Caller, create_caller, create_job
+from tests.factories import PLANS, Caller, create_job
 from tests.ledger_entries import entries_of_job
 from workflows.queues import erasure_workflow_id
 
@@ -28,11 +28,6 @@ pytestmark = pytest.mark.databases("sqlite", "postgresql")
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 OPERATOR = uuid.uuid4()
-
-
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
 
 
 async def acts(database: Database, caller: Caller) -> list[tuple[str, uuid.UUID | None, dict[str, Any]]]:

@@ -3,8 +3,6 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from domain.access.keys import KeyDigester
 from domain.jobs import backfills, jobs
 from runtime.database import Database
@@ -12,11 +10,6 @@ from tests.factories import Caller, create_caller, create_job
 
 NOW = datetime.now(UTC)
 PLACE = "backfills/b/results/one.jpg"
-
-
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
 
 
 async def note(database: Database, caller: Caller, job_id: uuid.UUID, key: str = "one", backfill: str = "b") -> None:

@@ -54,11 +54,6 @@ async def listed(database: Database, caller: Caller, **options: Any) -> list[Pro
         return list(list_products(session, account_id=caller.account_id, **{"limit": 100, **options}))
 
 
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
-
-
 async def test_a_new_product_is_active_and_at_its_first_revision(database: Database, caller: Caller) -> None:
     saved = await register(database, caller, external_id="SKU-1")
     assert (saved.created, saved.changed) == (True, True)

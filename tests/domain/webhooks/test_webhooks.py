@@ -31,11 +31,6 @@ GOOD = Attempt(NOW.isoformat(), 12, 204)
 BAD = Attempt(NOW.isoformat(), 12, 500, "The endpoint answered 500.", "oops")
 
 
-@pytest.fixture
-async def caller(database: Database, digester: KeyDigester) -> Caller:
-    return await create_caller(database, digester)
-
-
 async def endpoint(database: Database, caller: Caller, *events: Event, **terms: Any) -> WebhookEndpoint:
     wanted = EndpointTerms(URL, events or list(EVENTS), **terms)
     return await database.write(webhooks.create_endpoint, account_id=caller.account_id, terms=wanted)
