@@ -8,6 +8,7 @@ somebody waits for goes first; a backfill's work fills the gaps.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -26,7 +27,6 @@ from runtime.metric_catalogue import DEVICE_SECONDS
 from runtime.metrics import SdkMeter, activity_meter
 from runtime.object_store import waiting_at_most
 from workflows.contracts import Drawing
-from workflows.steps import HERE_TIMEOUT
 
 INTERVAL_SECONDS = 2.0
 
@@ -36,21 +36,22 @@ async def heartbeats() -> AsyncIterator[None]:
     """Send a heartbeat every two seconds for as long as the block runs and the event loop turns.
 
     A step that is tried in the workflow's own worker sends none: the worker itself tells the server that it lives.
-    There the store is waited for a second less than the try may take, so that no thread goes on when it is over.
+
+    The store is waited for less long than the attempt may take: a step can say then that it is away, and no thread goes
+    on when the attempt is over. A quarter of the attempt, or ten seconds, is left for the step's own work.
     """
-    if activity.info().is_local:
-        with waiting_at_most(HERE_TIMEOUT.total_seconds() - 1):
-            yield
-        return
+    attempt = activity.info()
+    seconds = attempt.start_to_close_timeout.total_seconds() if attempt.start_to_close_timeout else math.inf
 
     async def beat() -> None:
-        while True:
+        while not attempt.is_local:
             activity.heartbeat()
             await asyncio.sleep(INTERVAL_SECONDS)
 
     beating = asyncio.create_task(beat())
     try:
-        yield
+        with waiting_at_most(seconds - min(10.0, seconds / 4)):
+            yield
     finally:
         beating.cancel()
 

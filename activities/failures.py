@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -17,9 +18,13 @@ from runtime.metric_catalogue import IMAGE_REJECTED, SSRF_BLOCKED
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
-from workflows.steps import AWAY, AWAY_PAUSE
+from workflows.steps import AWAY
 
 LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
+
+AWAY_PAUSE = timedelta(seconds=6)
+"""Until a step that found the store or the database away is tried again. What was killed is back within seconds, but
+not within the second and a half that the three attempts of a download would take by themselves."""
 
 
 def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
@@ -81,6 +86,5 @@ def expected_failures() -> Iterator[None]:
         # The inputs of a job that ended meanwhile are deleted; trying again cannot bring them back.
         raise failure("generation_failed", f"missing object: {error}") from error
     except (ObjectStoreUnavailableError, OperationalError, PoolTimeoutError) as error:
-        raise ApplicationError(
-            str(error)[:LONGEST_MESSAGE], AWAY, type=type(error).__name__, next_retry_delay=AWAY_PAUSE
-        ) from error
+        told = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
+        raise ApplicationError(told, type=AWAY, next_retry_delay=AWAY_PAUSE) from error

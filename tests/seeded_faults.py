@@ -251,21 +251,24 @@ FAULTS = [
             'options["start_to_close_timeout"] = budget': "pass",
             "attempts=4, first_wait=0.5, longest_wait=10)": "attempts=1, first_wait=0.5, longest_wait=10)",
             "BOOKKEEPING = _budget(10,": "BOOKKEEPING = _budget(10, attempts=1,",
-            '["ValidationError", "PayloadsTooLarge"]': "[]",
-            "and AWAY in cause.details):": 'and "gone" in cause.details):',
+            'MISTAKES = ["ValidationError", "PayloadsTooLarge"]': "MISTAKES = list[str]()",
+            "and cause.type == AWAY):": 'and cause.type == "gone"):',
+            "never = [*MISTAKES, AWAY]": "never = MISTAKES",
+            "max(first, waited / 8)": "first",
+            "_cancellations() > cancelled_before": "False",
         },
     ),
     *faults(
         "activities/backfills.py",
         "activities/test_backfill_items.py",
-        changes={"if account is None or account.erased_at is not None:  # an": "if account is None:  # an"},
+        changes={"if not accounts.is_there(account):  # an": "if account is None:  # an"},
     ),
     *faults(
         "activities/failures.py",
         "activities/test_failures.py",
         changes={
             "(ObjectStoreUnavailableError, OperationalError, PoolTimeoutError)": "(ObjectStoreUnavailableError,)",
-            "str(error)[:LONGEST_MESSAGE], AWAY, type": "str(error)[:LONGEST_MESSAGE], type",
+            "type=AWAY, next_retry_delay": "type=type(error).__name__, next_retry_delay",
         },
     ),
     *faults(

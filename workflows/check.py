@@ -30,7 +30,7 @@ LONGEST_CHECK = timedelta(minutes=3)
 
 LONGEST_DOWNLOAD = 5.0
 """Seconds until a garment's picture counts as one that cannot be downloaded: a job tries for longer, but nobody waits
-for that here."""
+for that here. Nor for a store that is away, of which a finding would say that the shop is."""
 
 
 @workflow.defn(name="CheckWorkflow", failure_exception_types=[ValidationError])
@@ -55,9 +55,8 @@ class CheckWorkflow:
             return Findings(findings=check.rehearsal.findings)
         got = await asyncio.gather(*(self._fetch(check, garment) for garment in check.garments))
         garments = [each for each in got if isinstance(each, FetchedGarment)]
-        found = await steps.EXAMINE.run(
-            check.part(ExamineInput, garments=garments), " + ".join(each.category for each in check.garments)
-        )
+        wanted, said = check.part(ExamineInput, garments=garments), " + ".join(each.category for each in check.garments)
+        found = await steps.EXAMINE.run(wanted, said, away="raised")
         return Findings(findings=[each for each in got if isinstance(each, Finding)] + found.findings)
 
     async def _fetch(self, check: CheckInput, garment: GarmentSource) -> FetchedGarment | Finding:
@@ -67,7 +66,8 @@ class CheckWorkflow:
         deadline = asyncio.timeout(LONGEST_DOWNLOAD)
         try:
             async with deadline:
-                return await steps.FETCH_GARMENT.run(wanted, f"garment {garment.index + 1} of {len(check.garments)}")
+                said = f"garment {garment.index + 1} of {len(check.garments)}"
+                return await steps.FETCH_GARMENT.run(wanted, said, away="raised")
         except (ActivityError, TimeoutError) as error:
             cause = error.cause if isinstance(error, ActivityError) else None
             if deadline.expired():

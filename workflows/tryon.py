@@ -112,6 +112,7 @@ class TryOnWorkflow:
     def __init__(self, job: TryOnInput) -> None:
         self._job = job
         self._newer = job.run_version > 1
+        self._away: steps.Away = "outlasted" if self._newer else "retried"
         self._stage = "accepted"
         self._stage_began = workflow.now()
         self._stage_ms: dict[str, int] = {}
@@ -184,7 +185,7 @@ class TryOnWorkflow:
         )
         small = rendered.picture.size <= LARGEST_HERE_BYTES
         finished = await steps.WATERMARK.run(
-            drawn, "the JPEG for the customer", here_first=self._newer and small, outlasting=self._newer
+            drawn, "the JPEG for the customer", here_first=self._newer and small, away=self._away
         )
         self._enter("settling")
         # The engine's report with the times of everything around it.
@@ -202,7 +203,7 @@ class TryOnWorkflow:
             " + ".join(garment.category for garment in garments),
             task_queue=gpu_queue(job.priority),
             budget=_gpu_budget(job),
-            outlasting=self._newer,
+            away=self._away,
         )
         timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms}
         return rendered.model_copy(update={"report": rendered.report.model_copy(update={"timings_ms": timings})})
@@ -214,7 +215,7 @@ class TryOnWorkflow:
             await workflow.sleep(script.delay_seconds)
         request = job.part(RehearseInput, error_code=script.error_code)
         said = script.error_code or "test key: no model is asked"
-        return await steps.REHEARSE.run(request, said, outlasting=self._newer)
+        return await steps.REHEARSE.run(request, said, away=self._away)
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
         """Segment the person while the garments are fetched; the first failure stops the others."""
@@ -226,7 +227,7 @@ class TryOnWorkflow:
                         "person",
                         task_queue=gpu_queue(job.priority),
                         budget=_gpu_budget(job),
-                        outlasting=self._newer,
+                        away=self._away,
                     )
                 )
                 garments = [
@@ -234,7 +235,7 @@ class TryOnWorkflow:
                         steps.FETCH_GARMENT.run(
                             FetchGarmentInput(job_id=job.job_id, garment=garment),
                             f"garment {garment.index + 1} of {len(job.garments)}: {garment.category}",
-                            outlasting=self._newer,
+                            away=self._away,
                         )
                     )
                     for garment in job.garments

@@ -40,6 +40,7 @@ from intake.job import inspect_pictures, resolve_products
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import IN_COMBO
 from workflows.contracts import CheckInput, Finding, RehearsedCheck
+from workflows.steps import AWAY
 
 CHECK_PATH = "/api/v1/tryon/check"
 
@@ -94,7 +95,7 @@ async def verdict_on(request: ReadRequest, requester: Requester, parts: ApiParts
 
     Raises:
         TryOnError: What a job with this request would be refused with, but for its price; ``busy`` if no worker got to
-            it in time, ``storage_unavailable`` if Temporal did not answer.
+            it in time, ``storage_unavailable`` if Temporal did not answer, or a worker had no answer of the store.
         ObjectStoreUnavailableError: Nothing was checked.
     """
     stand_ins = rehearsal_product_ids() if requester.test else ()
@@ -122,7 +123,7 @@ async def verdict_on(request: ReadRequest, requester: Requester, parts: ApiParts
         if isinstance(error, TemporalAwayError):
             raise TryOnError("storage_unavailable") from error
         if isinstance(error, RunFailedError):
-            raise TryOnError("internal") from error
+            raise TryOnError("storage_unavailable" if error.code == AWAY else "internal") from error
         raise
     return Verdict.of(found.findings, len(garments))
 

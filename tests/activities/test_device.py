@@ -3,15 +3,19 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from temporalio.testing import ActivityEnvironment
 
 import activities.device
-from activities.device import Device
+from activities.device import Device, heartbeats
 from engines.base import OnStep, RenderStopped, ShouldStop
 from engines.pace import Step
+from runtime.object_store import ObjectStoreUnavailableError
+from tests.servers.unwilling_store import unwilling_store
 from workflows.contracts import Drawing
 
 
@@ -168,3 +172,18 @@ async def test_thread_that_hangs_is_not_waited_for_for_ever() -> None:
     released.set()
     await task
     assert device.close()
+
+
+async def test_a_step_gives_up_a_silent_store_before_its_attempt_is_over() -> None:
+    async with unwilling_store() as store:
+        client = store.client()
+
+        async def step() -> None:
+            async with heartbeats():
+                await client.get("x")
+
+        environment = ActivityEnvironment()
+        environment.info = replace(environment.info, start_to_close_timeout=timedelta(seconds=2))
+        with pytest.raises(ObjectStoreUnavailableError):
+            async with asyncio.timeout(2):
+                await environment.run(step)

@@ -25,6 +25,7 @@ from domain.tables import Job, LedgerEntry
 from engines.base import EngineError
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
+from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
 from tests.activities.engines import FakeEngine, only
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue, product
@@ -206,13 +207,17 @@ async def test_no_temporal_is_no_verdict(open_api: OpenApi, monkeypatch: pytest.
         assert api.store.objects == {}
 
 
-async def test_a_fault_of_the_engine_is_ours(checks: Checks) -> None:
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [(ZeroDivisionError(), 500, "internal"), (ObjectStoreUnavailableError("refused"), 503, "storage_unavailable")],
+)
+async def test_a_fault_in_the_worker_is_ours(checks: Checks, error: Exception, status: int, code: str) -> None:
     def fail(*asked: Any) -> Any:
-        raise ZeroDivisionError
+        raise error
 
     checks.engine.examine = fail  # type: ignore[method-assign]
     answer = await checks.post(single())
-    assert (answer.status_code, answer.headers["X-Error-Code"]) == (500, "internal")
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (status, code)
     assert checks.api.store.objects == {}
 
 

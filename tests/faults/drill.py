@@ -20,7 +20,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -135,11 +135,12 @@ class Shop:
     async def finish_backfill(self) -> dict[str, int]:
         """Start it again, as an operator has to; returns its items, pictures and bills."""
         gateway = await self.world.gateway()
-        with suppress(RunFailedError, RunNotFoundError):  # a Temporal that was not lost may still have it
-            await gateway.steer_backfill(BACKFILL, "cancel")
-            await gateway.backfill_report(BACKFILL)
-        await self.start_backfill()
-        report = await gateway.backfill_report(BACKFILL)
+        async with asyncio.timeout(SETTLING_SECONDS):
+            with suppress(RunFailedError, RunNotFoundError):  # a Temporal that was not lost may still have it
+                await gateway.steer_backfill(BACKFILL, "cancel")
+                await gateway.backfill_report(BACKFILL)
+            await self.start_backfill()
+            report = await gateway.backfill_report(BACKFILL)
         pictures = await self.world.store.list_keys(backfill_prefix(BACKFILL) + "results/")
         with self.world.database.reading() as session:
             billed = session.scalar(
@@ -551,7 +552,9 @@ async def _purge(world: World) -> dict[str, int]:
     purging.ORPHAN_AGE = timedelta(0)
     settings = world.settings
     purge = purging.PurgingActivities(world.database, world.store, settings.jobs, settings.backfills).purge
-    await ActivityEnvironment().run(purge, SweepInput())
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, start_to_close_timeout=timedelta(minutes=4))
+    await environment.run(purge, SweepInput())
     return {"restored": before, "kept": await orphans()}
 
 

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -75,7 +76,9 @@ async def test_a_result_goes_when_its_time_is_over(service: Service) -> None:
         )
     assert (await service.client.get(f"/api/v1/tryon/{job_id}")).status_code == 404
     activities = PurgingActivities(service.database, service.store, JobSettings(), BackfillSettings())
-    await ActivityEnvironment().run(activities.purge, SweepInput(limit=10_000))
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, start_to_close_timeout=timedelta(minutes=4))
+    await environment.run(activities.purge, SweepInput(limit=10_000))
     assert await service.objects(job_id) == []
 
 

@@ -16,12 +16,14 @@ from domain.errors import CATALOGUE
 from gateway.calls import RunFailedError
 from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError, ImageErrorCode
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.workflows.check_fakes import SHADOWS, FakeCheckSteps, check_input
 from tests.workflows.fakes import mistake_of_ours
 from workflows import check as check_module
 from workflows.check import CheckWorkflow
 from workflows.contracts import CheckInput, Finding, Findings, RehearsedCheck
 from workflows.queues import CHECK_PRIORITY, CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.steps import AWAY
 
 UNREACHABLE = Finding(code="garment_url_unreachable", garment=0)
 
@@ -96,6 +98,8 @@ async def test_a_shop_that_does_not_answer_is_not_waited_for(temporal: Client, m
     [
         ("fetch", failure("generation_failed", "missing object"), "generation_failed"),
         ("examine", mistake_of_ours(), "ValidationError"),
+        ("fetch", ObjectStoreUnavailableError("refused"), AWAY),
+        ("examine", ObjectStoreUnavailableError("refused"), AWAY),
     ],
 )
 async def test_a_fault_of_ours_is_no_finding(temporal: Client, step: str, error: Exception, code: str) -> None:

@@ -21,6 +21,7 @@ from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from workflows.contracts import RehearsalScript, TryOnOutcome
 from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE
+from workflows.steps import pause_while_away
 from workflows.tryon import LARGEST_HERE_BYTES, TryOnWorkflow
 
 COMPLETED = TryOnOutcome(status="completed", generation_ms=1)
@@ -141,14 +142,15 @@ async def test_a_fault_that_stays_ends_with_a_code_of_the_catalogue_and_is_kept_
 @pytest.mark.parametrize(
     ("step", "refusals", "run_version"),
     [
-        ("fetch_garment", 4, 2),
-        ("segment_person", 5, 2),
-        ("render", 5, 2),
-        ("watermark", 12, 2),
+        ("fetch_garment", 2, 2),
+        ("segment_person", 2, 2),
+        ("render", 2, 2),
+        ("watermark", 2, 2),
+        ("rehearse", 2, 2),
         ("fetch_garment", 4, 1),
     ],
 )
-async def test_a_job_outlasts_a_store_that_is_away_for_more_than_a_steps_attempts(
+async def test_a_job_outlasts_a_store_that_is_away(
     running: RunningSteps, monkeypatch: pytest.MonkeyPatch, step: str, refusals: int, run_version: int
 ) -> None:
     failed = TryOnOutcome(status="failed", error_code="generation_failed")
@@ -162,9 +164,27 @@ async def test_a_job_outlasts_a_store_that_is_away_for_more_than_a_steps_attempt
                 raise error
 
     fakes = FakeSteps(before)
+    rehearsal = RehearsalScript() if step == "rehearse" else None
     async with running(fakes) as runs:
-        assert await runs.outcome(tryon_input(uuid.uuid4().hex, run_version=run_version)) == outcome
+        job = tryon_input(uuid.uuid4().hex, run_version=run_version, rehearsal=rehearsal)
+        assert await runs.outcome(job) == outcome
     assert (fakes.names.count(step) == refusals + 1) == (outcome == COMPLETED)
+
+
+async def test_a_steps_attempts_are_for_what_it_may_be_to_blame_for(
+    running: RunningSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.failures.AWAY_PAUSE", timedelta(milliseconds=10))
+    away, fault = ObjectStoreUnavailableError("refused"), RuntimeError("out of luck")
+    failures = iter([away, away, fault])  # a download has three attempts
+
+    async def before(name: str) -> None:
+        if name == "fetch_garment":
+            for error in failures:
+                raise error
+
+    async with running(FakeSteps(before)) as runs:
+        assert await runs.outcome() == COMPLETED
 
 
 async def test_a_store_that_stays_away_ends_the_job_at_its_deadline(
@@ -175,6 +195,59 @@ async def test_a_store_that_stays_away_ends_the_job_at_its_deadline(
     async with running(fakes) as runs:
         outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, deadline_seconds=2))
     assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
+
+
+def test_what_stays_away_is_asked_less_and_less_often() -> None:
+    first, waited, pauses = timedelta(seconds=6), timedelta(0), list[timedelta]()
+    while waited < timedelta(days=1):
+        pauses.append(pause_while_away(first, waited))
+        waited += pauses[-1]
+    assert (pauses[0], pauses[-1]) == (first, timedelta(minutes=15))
+    assert pauses == sorted(pauses)
+    assert len(pauses) < 150
+    assert all(pause <= max(first, sum(pauses[:at], timedelta(0)) / 8) for at, pause in enumerate(pauses))
+
+
+async def test_a_job_that_waits_for_a_store_can_be_cancelled(running: RunningSteps) -> None:
+    refused = asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "fetch_garment":
+            refused.set()
+            raise ObjectStoreUnavailableError("refused")
+
+    async with running(FakeSteps(before)) as runs:
+        run = await runs.start()
+        await refused.wait()
+        await run.cancel()
+        assert await run.result() == TryOnOutcome(status="failed", error_code="cancelled")
+
+
+@pytest.mark.parametrize("end", ["timed_out", "cancelled", "person_not_found"])
+async def test_a_step_that_is_stopped_while_the_store_is_away_is_not_begun_again(
+    running: RunningSteps, end: str
+) -> None:
+    fetching = asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "fetch_garment":
+            fetching.set()
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                raise ObjectStoreUnavailableError("refused") from None
+        if name == "segment_person" and end == "person_not_found":
+            await fetching.wait()
+            raise refusal(end)
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        run = await runs.start(tryon_input(uuid.uuid4().hex, deadline_seconds=1 if end == "timed_out" else 300))
+        await fetching.wait()
+        if end == "cancelled":
+            await run.cancel()
+        assert await run.result() == TryOnOutcome(status="failed", error_code=end)
+    assert fakes.names.count("fetch_garment") == 1
 
 
 async def test_an_engines_code_that_is_none_of_the_catalogue_is_a_fault(running: RunningSteps) -> None:

@@ -14,6 +14,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from engines.errors import EngineError
 from gateway.temporal import TemporalGateway
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from tests.workflows.recording.case import Activities, Case
 from workflows.contracts import RehearsalScript
@@ -46,6 +47,17 @@ async def fail_unexpectedly(step: str) -> None:
         raise mistake_of_ours()
 
 
+async def refuse_the_first_fetch(step: str) -> None:
+    """As a store does that is away, once nothing else is under way: the run is always the same then."""
+    if step == "fetch_garment":
+        run = activity.client().get_workflow_handle(activity.info().workflow_id or "")
+        while await ended_steps(run) < 1:
+            await asyncio.sleep(0.02)
+        events = (await run.fetch_history()).events
+        if not any(event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED for event in events):
+            raise ObjectStoreUnavailableError("refused")
+
+
 def case(name: str, before: Before | None = None, deadline_in: int | None = 300, **fields: Any) -> Case:
     """A job with these fields, whose steps do ``before`` first."""
 
@@ -71,6 +83,7 @@ CASES = (
     case("deadline-passed", hang_in_render, deadline_in=None, deadline_seconds=1),
     case("started-too-late", deadline_in=-60),
     case("failed-unexpectedly", fail_unexpectedly),
+    case("store-away-once", refuse_the_first_fetch),
     case("in-bulk", priority=4, deadline_seconds=900),
     case("rehearsal-completed", rehearsal=RehearsalScript(delay_seconds=1)),
     case("rehearsal-failed", rehearsal=RehearsalScript(error_code="several_people")),
