@@ -252,7 +252,7 @@ FAULTS = [
             "attempts=4, first_wait=0.5, longest_wait=10)": "attempts=1, first_wait=0.5, longest_wait=10)",
             "BOOKKEEPING = _budget(10,": "BOOKKEEPING = _budget(10, attempts=1,",
             'MISTAKES = ["ValidationError", "PayloadsTooLarge"]': "MISTAKES = list[str]()",
-            "and cause.type == AWAY):": 'and cause.type == "gone"):',
+            "or cause.type != AWAY:": 'or cause.type != "gone":',
             "never = [*MISTAKES, AWAY]": "never = MISTAKES",
             "max(first, waited / 8)": "first",
             "_cancellations() > cancelled_before": "False",
