@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
+import random
 import shutil
-import tempfile
 import time
 import uuid
 from collections import Counter
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.faults.faults import FAULTS, NOT_HERE, Listed, clock_jumps
-from tests.faults.record import write_run
-from tests.faults.referee import jobs_of, judge
-from tests.faults.world import World, running_world
-from tests.servers.postgres import running_postgres
+from domain.object_keys import JOBS, RESULTS
+from tests.faults.faults import AFTERWARDS, FAULTS, NOT_HERE, Listed, NotHereError, clock_jumps
+from tests.faults.record import whereabouts, write_run
+from tests.faults.referee import jobs_of, judge, purge
+from tests.faults.world import RESULT_SECONDS, World, place, running_world
 
 OUT = Path("out/faults.json")
 
-JOBS = 20
+JOBS_IN_FLIGHT, DATABASES = 20, ("sqlite", "postgresql")
 
 
 def main() -> None:
     """Go through the list on each database; exit 1 unless every promise was kept."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append", help="by default both")
+    parser.add_argument("--database", choices=DATABASES, action="append", help="by default both")
     parser.add_argument("--only", help="faults whose name contains this")
     parser.add_argument("--begin", help="with the first whose name contains this, and go on to the end of the list")
-    parser.add_argument("--jobs", type=int, default=JOBS, help="in flight at each fault")
+    parser.add_argument("--jobs", type=int, default=JOBS_IN_FLIGHT, help="in flight at each fault")
     parser.add_argument("--minutes", type=float, default=0, help="again and again for so long; by default once")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of what is drawn by lot")
     parser.add_argument("--out", type=Path, default=OUT, help="where the rows are written, after each fault")
     parser.add_argument("--list", action="store_true", help="name the faults and what is promised")
     wanted = parser.parse_args()
     chosen = [each for each in FAULTS if wanted.only is None or wanted.only in each.name]
     if wanted.begin is not None:
-        chosen = chosen[next(at for at, each in enumerate(chosen) if wanted.begin in each.name) :]
+        chosen = list(itertools.dropwhile(lambda each: wanted.begin not in each.name, chosen))
+    if not chosen:
+        parser.error("no fault has such a name")
     if wanted.list:
         for each in chosen:
             print(f"{each.name}: {each.promise}")
@@ -46,14 +49,11 @@ def main() -> None:
             print(f"{name}: not here; {where}.")
         return
     rows: list[dict[str, Any]] = []
-    for database in wanted.database or ["sqlite", "postgresql"]:
+    for database in wanted.database or DATABASES:
         here = [each for each in chosen if database in each.databases]
-        with ExitStack() as stack:
-            temporary = tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(temporary))
-            url = stack.enter_context(running_postgres()) if database == "postgresql" else None
+        with place(database) as (folder, url):
             asyncio.run(_go_through(here, database, url, folder, wanted, rows))
-    broken = [row for row in rows if row["complaints"]]
+    broken = [row for row in rows if row.get("complaints")]
     print(f"{len(rows)} faults, {len(broken)} promises broken; written to {wanted.out}")
     raise SystemExit(1 if broken else 0)
 
@@ -68,24 +68,35 @@ async def _go_through(  # noqa: PLR0917
 ) -> None:
     known = set[uuid.UUID]()
     clocks = any(each.run is clock_jumps for each in faults)
+
+    def tell(row: dict[str, Any], words: str) -> None:
+        rows.append({**row, "seed": wanted.seed, **whereabouts()})
+        write_run(wanted.out, {"rows": rows})
+        if row.get("complaints"):
+            logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{row['fault']}, {database}"
+            shutil.copytree(world.data_dir / "logs", logs, dirs_exist_ok=True)
+            print(f"what its processes said is in {logs}", flush=True)
+        said = "; ".join(row.get("complaints", [row.get("not_run", "")])) or "kept"
+        print(f"{database:<11} {row['fault']:<58} {words}: {said}", flush=True)
+
     async with running_world(folder / "data", url, clocks=clocks) as world:
         for each in faults:
-            until, rounds = time.monotonic() + 60 * wanted.minutes, []
+            until = time.monotonic() + 60 * wanted.minutes
+            rounds: list[dict[str, Any]] = []
             while not rounds or time.monotonic() < until:
+                random.seed(f"{wanted.seed} {each.name} {len(rounds)}")
                 rounds.append(await _try(world, each, wanted.jobs, known))
-                if rounds[-1]["complaints"]:
+                if rounds[-1].get("complaints") or "not_run" in rounds[-1]:
                     break
             row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
-            rows.append(row)
-            write_run(wanted.out, {"rows": rows})
-            if row["complaints"]:
-                logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{each.name}, {database}"
-                shutil.copytree(world.data_dir / "logs", logs, dirs_exist_ok=True)
-                print(f"what its processes said is in {logs}", flush=True)
-            said = "; ".join(row["complaints"]) or "kept"
-            figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
-            figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
-            print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
+            completed = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
+            tell(row, f"{completed}, healthy after {row.get('healthy_after_s', 0):>5} s")
+        await asyncio.sleep(RESULT_SECONDS)
+        await purge(world)
+        left = [key for prefix in (JOBS, RESULTS) for key in await world.store.list_keys(prefix)]
+        complaints = [f"{len(left)} objects stay, such as {left[0]}"] if left else []
+        about = {"fault": AFTERWARDS.name, "database": database, "promise": AFTERWARDS.promise}
+        tell({**about, "jobs": len(jobs_of(world)), "complaints": complaints}, f"{len(left)} objects")
 
 
 def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
@@ -97,30 +108,35 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         values = [each[name] for each in rounds if name in each]
         if name == "complaints":
             row[name] = [complaint for each in values for complaint in each]
-        elif name == "errors":
+        elif name in ("errors", "answers"):
             row[name] = dict(sum(map(Counter, values), Counter[str]()))
         else:
-            row[name] = max(values) if name.endswith("_s") else round(sum(values), 1)
+            least = min if name == "in_flight" else sum
+            row[name] = max(values) if name.endswith("_s") else round(least(values), 1)
     return row
 
 
 async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> dict[str, Any]:
-    began, world.healing = time.monotonic(), None
+    began = time.monotonic()
+    world.forget()
     try:
         customers = await each.run(world, jobs)
-        healthy = await (world.healing or world.until_healthy())
-        ended = time.monotonic() - began
+        await (world.healing or world.until_healthy())
+        healthy = round(time.monotonic() - world.mended, 1) if world.healing else 0.0
         verdict = await judge(world, customers, known, healthy)
-    except (TimeoutError, AssertionError, ExceptionGroup) as error:
-        await world.links("open")
+    except NotHereError as error:
+        return {"not_run": str(error)}
+    except Exception as error:  # whatever it is, the next fault is tried
+        await world.mend()
         known |= await asyncio.to_thread(jobs_of, world)  # they are this fault's, and no other's
         return {"complaints": [f"{type(error).__name__}: {error}"], "seconds": round(time.monotonic() - began, 1)}
-    complaints = verdict.complaints(may_fail=each.may_fail)
+    in_flight = {} if world.in_progress is None else {"in_flight": world.in_progress}
+    world.expect(in_flight.get("in_flight", jobs) >= jobs / 2, f"{world.in_progress} jobs were in flight")
     return {
         **asdict(verdict),
-        "ended_s": round(ended, 1),
+        **in_flight,
         "seconds": round(time.monotonic() - began, 1),
-        "complaints": complaints,
+        "complaints": [*verdict.complaints(may_fail=each.may_fail, also=each.also), *world.complaints],
     }
 
 

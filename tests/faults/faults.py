@@ -5,30 +5,48 @@ from __future__ import annotations
 import asyncio
 import io
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import tarfile
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import structlog
+from sqlalchemy import Select, func, select
 
-from domain import accounts
-from runtime.embedded.supervisor import ChildFailedError
+from api.administration import blocking
+from domain.jobs.jobs import FAILED, PROCESSING
+from domain.tables import IdempotencyKey, Job
 from tests.faults.proxy import State
-from tests.faults.world import API, CPU, DATABASE, GPU, LINKS, OURS, PROJECT, STORE, TEMPORAL, Customer, World
+from tests.faults.world import (
+    API,
+    CPU,
+    DATABASE,
+    GPU,
+    LIKE_NOTHING_SECONDS,
+    LINKS,
+    OURS,
+    PROJECT,
+    RESULT_SECONDS,
+    STORE,
+    TEMPORAL,
+    Customer,
+    World,
+)
 
 log = structlog.get_logger(__name__)
 
-AWAY_SECONDS = 8.0
-"""How long something is away: longer than any single call waits for it."""
+AWAY_SECONDS, SILENT_SECONDS = 8.0, 25.0
+"""How long something refuses, and how long it is silent: longer than any single call waits for an answer of Temporal or
+the store (20 s). A PostgreSQL that is silent is waited for."""
 
 Fault = Callable[[World, int], Awaitable[list[Customer]]]
 """Takes the number of jobs; returns the customers once all is mended and their jobs have ended."""
@@ -48,6 +66,7 @@ class Listed:
         run: Does it.
         may_fail: Whether jobs may end without a picture, unbilled.
         databases: Where there is such a fault.
+        also: Answers to customers that are right here and nowhere else.
     """
 
     name: str
@@ -55,26 +74,58 @@ class Listed:
     run: Fault
     may_fail: bool = False
     databases: tuple[str, ...] = EVERY
+    also: frozenset[str] = frozenset()
 
 
-def _killed(part: str, *, kills: int = 1, number: signal.Signals = signal.SIGKILL) -> Fault:
+class NotHereError(Exception):
+    """The fault cannot be tried on this machine."""
+
+
+def answered(customers: list[Customer], how: str) -> int:
+    """How many calls were answered so: a method and a status, 0 for no answer."""
+    return sum(f"{call.method} {call.status}" == how for each in customers for call in each.calls)
+
+
+def _killed(part: str, *, kills: int = 1) -> Fault:
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.in_flight(jobs) as customers:
             for _ in range(kills):
-                await asyncio.sleep(0.7)
-                world.signal(part, number)
+                await world.ready(part)
+                await world.end(part)
+        if part == GPU:
+            world.expect(world.noted("begun") > world.noted("ended"), "no render was cut off")
         return customers
 
     return run
 
 
+async def gpu_worker_stopped(world: World, jobs: int) -> list[Customer]:
+    async with world.in_flight(jobs) as customers:
+        await world.end(GPU, signal.SIGTERM)
+    world.expect(world.noted("begun") == world.noted("ended"), "a render was cut off")
+    return customers
+
+
 def _away(
-    to: str, *, of: str | None = None, state: State = "cut", arriving: bool = False, seconds: float = AWAY_SECONDS
+    to: str,
+    *,
+    of: str | None = None,
+    state: State = "cut",
+    arriving: bool = False,
+    seconds: float = AWAY_SECONDS,
+    seen: str = "",
+    unseen: str = "",
 ) -> Fault:
+    """A server is away, to one part or to all, and calls of customers are answered so, or not so."""
+
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.arriving(jobs) if arriving else world.in_flight(jobs) as customers:
             await world.links(state, of=of, to=to)
             await asyncio.sleep(seconds)
+        if seen:
+            world.expect(answered(customers, seen) > 0, f"no call was answered {seen}")
+        if unseen:
+            world.expect(answered(customers, unseen) == 0, f"a call was answered {unseen}")
         return customers
 
     return run
@@ -83,33 +134,40 @@ def _away(
 def _frozen(part: str) -> Fault:
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.in_flight(jobs) as customers:
-            world.signal(part, signal.SIGSTOP)
-            await asyncio.sleep(AWAY_SECONDS)
-            world.signal(part, signal.SIGCONT)
+            world.send(part, signal.SIGSTOP)
+            await asyncio.sleep(SILENT_SECONDS)
+            world.send(part, signal.SIGCONT)
         return customers
 
     return run
 
 
-def _ordered(what: str, times: int = 1) -> Fault:
+def _ordered(what: str, *, emptied: bool = False) -> Fault:
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.in_flight(jobs) as customers:
-            for _ in range(times):
-                world.order(what)
-                await asyncio.sleep(1)
+            world.order(what)
+        world.expect(world.noted(what) == 1, f"the engine was not told: {what}")
+        world.expect(not emptied or world.noted("emptied") > 0, "its memory was not emptied")
         return customers
 
     return run
 
 
-def _api_killed_while(to: str, after_s: float) -> Fault:
-    """Killed while every POST waits for this server."""
+CLAIMED = select(func.count()).where(IdempotencyKey.job_id.is_(None))
+"""POSTs that are being accepted."""
+
+UNSTARTED = select(func.count()).where(Job.status == PROCESSING, Job.started_at.is_(None))
+"""Jobs that are committed and not handed over to Temporal."""
+
+
+def _api_killed_while(waits_for: str, reached: Select[Any]) -> Fault:
+    """Killed while POSTs wait for a server that is silent, once most have got so far."""
 
     async def run(world: World, jobs: int) -> list[Customer]:
-        await world.links("silent", of=API, to=to)
+        await world.links("silent", of=API, to=waits_for)
         async with world.arriving(jobs) as customers:
-            await asyncio.sleep(after_s)
-            world.signal(API, signal.SIGKILL)
+            await world.until(reached, jobs)
+            await world.end(API)
             await world.links("open")
         return customers
 
@@ -117,11 +175,11 @@ def _api_killed_while(to: str, after_s: float) -> Fault:
 
 
 async def api_killed_at_random(world: World, jobs: int) -> list[Customer]:
-    async with world.arriving(jobs) as customers:
+    async with world.busy(jobs) as customers:
         for _ in range(5):
-            await asyncio.sleep(random.uniform(0.05, 0.5))
-            world.signal(API, signal.SIGKILL)
-            await asyncio.sleep(2)
+            await world.ready(API)
+            await asyncio.sleep(random.uniform(0.05, 2))
+            await world.end(API)
     return customers
 
 
@@ -151,15 +209,10 @@ async def temporal_loses_everything(world: World, jobs: int) -> list[Customer]:
         await world.links("cut", to=TEMPORAL)
         for name in ("temporal.db", "temporal.db-wal", "temporal.db-shm"):
             (world.data_dir / name).unlink(missing_ok=True)
-        world.signal(TEMPORAL, signal.SIGKILL)
-        while True:
-            try:
-                await world.parts[TEMPORAL].wait_ready(60)
-                break
-            except ChildFailedError:  # not started again yet
-                await asyncio.sleep(0.5)
+        await world.end(TEMPORAL)
+        await world.ready(TEMPORAL)
         for part in (CPU, GPU):
-            world.signal(part, signal.SIGKILL)
+            world.send(part, signal.SIGKILL)
         await world.links("open")
     return customers
 
@@ -178,30 +231,37 @@ async def slow_clients(world: World, jobs: int) -> list[Customer]:
             writer.close()
 
     tricklers = [asyncio.create_task(trickle()) for _ in range(60)]
-    async with world.in_flight(jobs) as customers:
+    async with world.busy(jobs) as customers:
         await asyncio.sleep(AWAY_SECONDS)
     for each in tricklers:
         each.cancel()
+    for how in ("POST 503", "POST 0", "GET 503", "GET 0"):
+        world.expect(answered(customers, how) == 0, f"a call was answered {how}")
+    slowest = max(call.answered - call.asked for each in customers for call in each.calls)
+    world.expect(slowest < LIKE_NOTHING_SECONDS, f"a call took {slowest:.1f} s")
     return customers
 
 
 async def everything_sent_three_times(world: World, jobs: int) -> list[Customer]:
-    customers = [Customer(str(uuid.uuid4())) for _ in range(jobs)]
+    customers = [Customer() for _ in range(jobs)]
     again = [Customer(each.key) for each in customers for _ in range(2)]
     await asyncio.gather(*(world.use(each) for each in (*customers, *again)))
-    assert {each.job_id for each in again} == {each.job_id for each in customers}
+    world.expect({each.job_id for each in again} == {each.job_id for each in customers}, "a POST made two jobs")
     return customers
 
 
 async def account_blocked(world: World, jobs: int) -> list[Customer]:
-    """Jobs that were accepted go on to their end and are billed; polls are refused until it is unblocked."""
+    """As an operator does it, and back."""
+    keep = timedelta(seconds=RESULT_SECONDS)
+    about: dict[str, Any] = {"account_id": world.account_id, "operator_id": None}
     async with world.in_flight(jobs) as customers:
-        block = {"account_id": world.account_id, "now": datetime.now(UTC)}
-        await world.database.write(accounts.block_account, reason="A test.", **block)
-        try:
-            await asyncio.sleep(AWAY_SECONDS)
-        finally:
-            await world.database.write(accounts.unblock_account, account_id=world.account_id)
+        gateway = await world.gateway()
+        for job_id in await blocking.block(world.database, reason="A test.", keep=keep, **about):
+            await gateway.cancel_job(job_id)
+        await asyncio.sleep(AWAY_SECONDS)
+        await world.database.write(blocking.unblock, now=datetime.now(UTC), **about)
+    world.expect(answered(customers, "GET 403") > 0, "no poll was refused")
+    world.expect(all(each.end == FAILED for each in customers), "a job was not cancelled")
     return customers
 
 
@@ -209,8 +269,8 @@ async def deployed(world: World, jobs: int) -> list[Customer]:
     """Every process of ours is asked to stop, one after the other, and starts anew."""
     async with world.in_flight(jobs) as customers:
         for part in OURS:
-            world.signal(part, signal.SIGTERM)
-            await asyncio.sleep(4)
+            await world.end(part, signal.SIGTERM)
+            await world.ready(part)
     return customers
 
 
@@ -220,7 +280,7 @@ async def another_release(world: World, jobs: int) -> list[Customer]:
     async with world.in_flight(jobs) as customers:
         for part in (API, CPU, GPU):
             await world.change_release(part, tree)
-        between = [Customer(str(uuid.uuid4())) for _ in range(jobs)]
+        between = [Customer() for _ in range(jobs)]
         using = [asyncio.create_task(world.use(each)) for each in between]
         await asyncio.wait_for(asyncio.gather(*(each.accepted.wait() for each in between)), 60)
         for part in (GPU, CPU, API):
@@ -232,9 +292,14 @@ async def another_release(world: World, jobs: int) -> list[Customer]:
 def _older_tree(folder: Path) -> Path:
     """The last commit before the newest migration, with the engine of these tests."""
     git = ["git", "-C", str(PROJECT)]
-    newest = subprocess.check_output([*git, "log", "-1", "--format=%H", "--", "domain/migrations/versions"], text=True)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    packed = subprocess.check_output([*git, "archive", f"{newest.strip()}^"])
+    try:
+        told = [*git, "log", "-1", "--format=%H", "--", "domain/migrations/versions"]
+        newest = subprocess.check_output(told, text=True).strip()
+        packed = subprocess.check_output([*git, "archive", f"{newest}^"])
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NotHereError("this checkout has no history") from error
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
         files.extractall(folder, filter="data")
     here = folder / "tests" / "faults"
@@ -245,8 +310,9 @@ def _older_tree(folder: Path) -> Path:
 
 
 async def clock_jumps(world: World, jobs: int) -> list[Customer]:
-    """The clocks of our processes go an hour ahead, then back."""
-    assert world.clock is not None, "libfaketime is not installed"
+    """The clocks of the API and the CPU worker go an hour ahead, then an hour behind, and back."""
+    if world.clock is None:
+        raise NotHereError("libfaketime is not installed")
     async with world.in_flight(jobs) as customers:
         for offset in ("+3600", "-3600", "+0"):
             world.clock.write_text(f"{offset}\n")
@@ -255,8 +321,8 @@ async def clock_jumps(world: World, jobs: int) -> list[Customer]:
 
 
 async def many_at_once(world: World, jobs: int) -> list[Customer]:
-    """Ten faults drawn by lot within half a minute, several of them at the same time."""
-    async with world.in_flight(jobs) as customers:
+    """Ten faults drawn by lot within half a minute, several of them at the same time, while customers come and go."""
+    async with world.busy(jobs) as customers:
         await asyncio.gather(*(_something(world) for _ in range(10)))
     return customers
 
@@ -265,13 +331,16 @@ async def _something(world: World) -> None:
     await asyncio.sleep(random.uniform(0, 25))
     part, (of, to) = random.choice([*OURS, TEMPORAL, STORE]), random.choice(list(world.proxies))
     kind, seconds = random.choice(["kill", "freeze", "cut", "silent"]), random.uniform(1, 6)
-    log.warning("fault", kind=kind, seconds=round(seconds, 1), of=part if kind in ("kill", "freeze") else (of, to))
+    about = {"of": part} if kind in ("kill", "freeze") else {"of": of, "to": to}
+    log.warning("fault", kind=kind, seconds=round(seconds, 1), **about)
+    if kind in ("kill", "freeze"):
+        await world.ready(part)  # it may be down
     if kind == "kill":
-        world.signal(part, signal.SIGKILL)
+        world.send(part, signal.SIGKILL)
     elif kind == "freeze":
-        world.signal(part, signal.SIGSTOP)
+        world.send(part, signal.SIGSTOP)
         await asyncio.sleep(seconds)
-        world.signal(part, signal.SIGCONT)
+        world.send(part, signal.SIGCONT)
     else:
         await world.links("cut" if kind == "cut" else "silent", of=of, to=to)
         await asyncio.sleep(seconds)
@@ -284,7 +353,8 @@ def _partitions() -> list[Listed]:
         databases = POSTGRESQL if to == DATABASE else EVERY
         for state, words in (("cut", "refuses"), ("silent", "swallows")):
             promise = "Jobs wait for it, and go on."
-            run = _away(to, of=of, state=state)  # type: ignore[arg-type]
+            seconds = AWAY_SECONDS if state == "cut" else SILENT_SECONDS
+            run = _away(to, of=of, state=state, seconds=seconds)  # type: ignore[arg-type]
             found.append(Listed(f"the network between {of} and {to} {words}", promise, run, databases=databases))
     return found
 
@@ -293,46 +363,75 @@ FAULTS = [
     Listed(
         "API killed before it commits",
         "No job, nothing set aside; the repeated POST is the job.",
-        _api_killed_while(STORE, 1.0),
+        _api_killed_while(STORE, CLAIMED),
     ),
     Listed(
-        "API killed between commit and start", "The relay starts what was committed.", _api_killed_while(TEMPORAL, 0.6)
+        "API killed between commit and start",
+        "The relay starts what was committed.",
+        _api_killed_while(TEMPORAL, UNSTARTED),
     ),
     Listed(
         "API killed five times at any moment", "A repeated POST under its key is the same job.", api_killed_at_random
     ),
     Listed("GPU worker killed in mid-render", "The render is made again, billed once.", _killed(GPU)),
     Listed("GPU worker killed three times", "The same.", _killed(GPU, kills=3)),
-    Listed("GPU worker asked to stop", "It finishes its render first.", _killed(GPU, number=signal.SIGTERM)),
+    Listed("GPU worker asked to stop", "It finishes its render first.", gpu_worker_stopped),
     Listed("a render hangs in the device", "The worker starts anew; the render is made again.", _ordered("hang")),
-    Listed("the device's memory runs out", "It is emptied, and the render made again.", _ordered("exhausted")),
+    Listed(
+        "the device's memory runs out",
+        "It is emptied, and the render made again.",
+        _ordered("exhausted", emptied=True),
+    ),
     Listed("the device is gone", "The worker starts anew; the render is made again.", _ordered("broken")),
     Listed("CPU worker killed", "Another process goes on where it was.", _killed(CPU)),
     Listed("CPU worker killed three times", "The same.", _killed(CPU, kills=3)),
     Listed(
-        "Temporal away at the POST", "202 all the same; jobs start once it is back.", _away(TEMPORAL, arriving=True)
+        "Temporal away at the POST",
+        "202 all the same; jobs start once it is back.",
+        _away(TEMPORAL, arriving=True, unseen="POST 503"),
     ),
     Listed("Temporal killed", "Runs go on where they were.", _killed(TEMPORAL)),
     Listed("Temporal frozen", "The same.", _frozen(TEMPORAL)),
     Listed(
         "store away at the POST",
         "503, nothing set aside; the repeated POST is the job.",
-        _away(STORE, of=API, arriving=True),
+        _away(STORE, of=API, arriving=True, seen="POST 503"),
     ),
-    Listed("store killed", "Steps are tried again.", _killed(STORE)),
-    Listed("store frozen", "The same; polls answer 503 meanwhile.", _frozen(STORE)),
+    Listed("store killed", "Steps begin again.", _killed(STORE)),
+    Listed("store frozen", "The same.", _frozen(STORE)),
     Listed("store away for a minute", "The same.", _away(STORE, seconds=60)),
     Listed(
-        "database locked for eight seconds", "503 where nothing can wait; all else is tried again.", database_locked
+        "store silent to the CPU worker for two minutes",
+        "The same.",
+        _away(STORE, of=CPU, state="silent", arriving=True, seconds=120),
     ),
-    Listed("database away", "The same.", _away(DATABASE), databases=POSTGRESQL),
-    Listed("database away for a minute", "The same.", _away(DATABASE, seconds=60), databases=POSTGRESQL),
-    Listed("sixty slow clients", "Others do not feel them.", slow_clients),
+    Listed("database locked for eight seconds", "What writes waits.", database_locked),
+    Listed(
+        "database away",
+        "503 to customers; steps begin again.",
+        _away(DATABASE, seen="GET 503"),
+        databases=POSTGRESQL,
+    ),
+    Listed(
+        "database away for a minute", "The same.", _away(DATABASE, seconds=60, seen="GET 503"), databases=POSTGRESQL
+    ),
+    Listed("sixty slow clients", "No other call takes five seconds, or is refused.", slow_clients),
     Listed("every POST sent three times at once", "One job each.", everything_sent_three_times),
-    Listed("account blocked with jobs in flight", "They end and are billed; polls are refused.", account_blocked),
+    Listed(
+        "account blocked with jobs in flight",
+        "They are cancelled, unbilled; calls are refused until it is unblocked.",
+        account_blocked,
+        may_fail=True,
+        also=frozenset({"GET 403"}),
+    ),
     Listed("every process started anew, in turn", "A deploy: requests and jobs go on.", deployed),
     Listed("the release before, and back again", "A roll-back: requests and jobs go on.", another_release),
-    Listed("the clock an hour ahead, and back", "Nothing is billed twice.", clock_jumps, may_fail=True),
+    Listed(
+        "the clock an hour ahead, an hour behind, and back",
+        "Jobs that are overdue by it fail, unbilled; nothing is billed twice.",
+        clock_jumps,
+        may_fail=True,
+    ),
     *_partitions(),
     Listed("ten faults at once", "All of the above.", many_at_once),
     Listed(
@@ -343,6 +442,13 @@ FAULTS = [
     ),
 ]
 """In the order in which they happen to one world."""
+
+AFTERWARDS = Listed(
+    "after all of them",
+    "Two minutes later, when results have had their time and the purge has been, nothing of any job is in the store.",
+    everything_sent_three_times,
+)
+"""Looked at, rather than done, at the end of the list."""
 
 NOT_HERE = {
     "disk full": "tests/stack/test_full_disk.py does it with a file system of its own",

@@ -10,13 +10,12 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,7 @@ from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from tests.factories import create_caller
 from tests.faults.record import write_run
 from tests.faults.referee import judge
-from tests.faults.world import API, CPU, GPU, PROJECT, SINGLE, TEMPORAL, Customer, World, running_world
-from tests.servers.postgres import running_postgres
+from tests.faults.world import API, CPU, GPU, PROJECT, TEMPORAL, Customer, World, place, running_world
 from tests.servers.processes import free_port
 from tests.servers.valkey import running_valkey
 
@@ -247,7 +245,7 @@ KILLS = 20
 async def money(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
     """Customers in waves, each of whom sends a POST to another API until one answers, while something is killed."""
     world, killed = fleet.world, Counter[str]()
-    customers = [Customer(str(uuid.uuid4()), combo=number % 6 == 5) for number in range(60)]
+    customers = [Customer(combo=number % 6 == 5) for number in range(60)]
 
     async def arrive(number: int, customer: Customer) -> None:
         await asyncio.sleep(number)
@@ -329,8 +327,8 @@ async def rolling(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
     async def shop(held: bool) -> None:
         """Without a repetition of anything: a request that fails is a request that failed."""
         while not over.is_set():
-            customer = Customer(str(uuid.uuid4()))
-            answer = await ask("POST", "POST", "/api/v1/tryon", json=SINGLE)
+            customer = Customer()
+            answer = await ask("POST", "POST", "/api/v1/tryon", json=customer.body)
             if answer is None or answer.status_code != 202:
                 continue
             customer.job_id = answer.json()["jobId"]
@@ -341,7 +339,8 @@ async def rolling(fleet: Fleet, known: set[uuid.UUID]) -> dict[str, Any]:
                     "held poll" if held else "poll", "GET", f"/api/v1/tryon/{customer.job_id}", headers=headers
                 )
                 told = answer.json() if answer is not None and answer.status_code == 200 else {}
-                customer.end = told.get("status", "").replace("processing", "")
+                if told.get("status", "processing") != "processing":
+                    customer.end_with(told)
                 await asyncio.sleep(0 if held else 0.3)
 
     shopping = [asyncio.create_task(shop(held)) for held in (True, True, True, False, False, False)]
@@ -396,12 +395,12 @@ async def throughput(fleet: Fleet) -> AsyncIterator[dict[str, Any]]:
 
 async def _measured(fleet: Fleet) -> dict[str, Any]:
     world, ended, latencies = fleet.world, list[float](), list[float]()
-    until = time.monotonic() + MEASURED_SECONDS + 5
+    until, body = time.monotonic() + MEASURED_SECONDS + 5, Customer().body
 
     async def shop() -> None:
         while time.monotonic() < until:
             asked = time.monotonic()
-            answer = await world.client.post("/api/v1/tryon", json=SINGLE)
+            answer = await world.client.post("/api/v1/tryon", json=body)
             job, status = answer.json().get("jobId"), ""
             while job and not status:
                 held = await world.client.get(f"/api/v1/tryon/{job}", headers={"Prefer": "wait=20"})
@@ -428,7 +427,7 @@ async def _measured(fleet: Fleet) -> dict[str, Any]:
     }
 
 
-async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace) -> list[dict[str, Any]]:
+async def run(data_dir: Path, url: str | None, valkey: str, wanted: argparse.Namespace) -> list[dict[str, Any]]:
     """All trials."""
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
@@ -439,7 +438,7 @@ async def run(data_dir: Path, url: str, valkey: str, wanted: argparse.Namespace)
         write_run(OUT, {"rows": rows, "throughput": curve})
         print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
 
-    servers = {"postgresql": make_url(url).port or 0, "valkey": make_url(valkey).port or 0}
+    servers = {"postgresql": make_url(url or "").port or 0, "valkey": make_url(valkey).port or 0}
     async with (
         running_world(data_dir, url, TRYON_RATE_LIMIT_URL=valkey, TRYON_API_LEAVE_SECONDS=str(LEAVE_SECONDS)) as world,
         Fleet(world, servers).running() as fleet,
@@ -467,11 +466,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.machines", description=__doc__)
     parser.add_argument("--only", default="", help="money, rates, rolling or throughput")
     wanted = parser.parse_args()
-    with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="tryon-machines-", ignore_cleanup_errors=True)
-        folder = Path(stack.enter_context(temporary))
-        url = stack.enter_context(running_postgres())
-        valkey = stack.enter_context(running_valkey(folder))
+    with place("postgresql") as (folder, url), running_valkey(folder) as valkey:
         rows = asyncio.run(run(folder / "data", url, valkey, wanted))
     sys.exit(any(row["complaints"] for row in rows))
 

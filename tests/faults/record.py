@@ -5,19 +5,30 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 
+def whereabouts() -> dict[str, str]:
+    """The commit, with ``+`` where files differ from it, and the moment."""
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--exclude=*", "--dirty=+"]
+    try:
+        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown"
+    return {"commit": commit, "at": datetime.now(UTC).isoformat()}
+
+
 def write_run(file: Path, found: dict[str, Any]) -> None:
-    """Write it, with the version, the machine and the moment."""
+    """Write it, with the version, the commit, the machine and the moment."""
     facts = {
         "version": metadata.version("tryon-service"),
         "machine": platform.platform(),
         "cores": os.cpu_count(),
-        "at": datetime.now(UTC).isoformat(),
+        **whereabouts(),
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({**facts, **found}, indent=1) + "\n")

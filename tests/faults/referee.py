@@ -7,21 +7,30 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 
 from sqlalchemy import select
+from temporalio.testing import ActivityEnvironment
 
+from activities import purging
+from domain.jobs import jobs
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.money.ledger import check_ledger
-from domain.object_keys import result_key
+from domain.object_keys import JOBS, RESULTS, job_of_key, result_key
 from domain.tables import Job, LedgerEntry
 from tests.faults.world import Customer, World
+from workflows.contracts import SweepInput
 
 ENTRIES = {COMPLETED: {"reserve": 1, "settle": 1}, FAILED: {"reserve": 1, "release": 1}}
 """Of a job's ledger, by how it ended."""
 
 GONE_SECONDS = 60.0
 """After which nothing of an ended job may lie in the store but its result."""
+
+TO_BE_EXPECTED = {"POST 202", "POST 409", "POST 503", "POST 0", "GET 200", "GET 503", "GET 0"}
+"""Calls of customers and how they may be answered while something is broken: 409 is for a POST that is sent again while
+the first is still being accepted, 0 for no answer. A client repeats all but the good ones."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +40,17 @@ class Verdict:
     Attributes:
         jobs: Of customers, each of whom repeats a POST without answer under its ``Idempotency-Key``.
         failed: Jobs that ended without a picture, and were not billed.
-        errors: What was said of them, and how often.
         lost: Customers who heard of no end.
         twice: Rows of jobs that no customer has: a POST that was carried out twice.
-        stuck: Jobs that are in progress for longer than they may be.
-        misbilled: Jobs whose entries in the ledger are not those of their end.
+        stuck: Jobs of any account that are in progress for longer than they may be.
+        misbilled: Jobs of any account whose entries in the ledger are not those of their end.
         disagreements: Of the ledger and the counters, as ``tryon ledger check`` finds them.
         left: Objects of ended jobs that lie in the store a minute later, other than results.
-        healthy_after_s: From the end of the fault until a job went through as if nothing had been.
+        told_otherwise: Customers who heard of another end than the row has.
+        mixed_up: Customers whose picture shows another one's photo.
+        healthy_after_s: From the end of the fault until a job goes through as if nothing had been, and all have ended.
+        errors: What was said of jobs that failed, and how often.
+        answers: How often calls of customers were answered how.
     """
 
     jobs: int
@@ -50,13 +62,21 @@ class Verdict:
     misbilled: int
     disagreements: int
     left: int
+    told_otherwise: int
+    mixed_up: int
     healthy_after_s: float
     errors: dict[str, int]
+    answers: dict[str, int]
 
-    def complaints(self, *, may_fail: bool) -> list[str]:
-        """What is wrong, in words; nothing where all is as promised."""
-        names = ["lost", "twice", "stuck", "misbilled", "disagreements", "left"]
-        found = [f"{figure} {name}" for name, figure in asdict(self).items() if name in names and figure]
+    def complaints(self, *, may_fail: bool, also: frozenset[str] = frozenset()) -> list[str]:
+        """What is wrong, in words; nothing where all is as promised. Calls may ``also`` be answered so."""
+        names = ("lost", "twice", "stuck", "misbilled", "disagreements", "left", "told_otherwise", "mixed_up")
+        found = [
+            f"{figure} {name}".replace("_", " ") for name, figure in asdict(self).items() if name in names and figure
+        ]
+        found += [
+            f"{self.answers[each]} answered {each}" for each in sorted(self.answers.keys() - TO_BE_EXPECTED - also)
+        ]
         return found if may_fail else [*found, *(f"{number} failed: {said}" for said, number in self.errors.items())]
 
 
@@ -65,38 +85,41 @@ async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUI
     own = {uuid.UUID(each.job_id) for each in customers if each.job_id}
     states, kinds, disagreements = await asyncio.to_thread(_read, world)
     new = states.keys() - known
-    probes = {job_id for job_id in new - own if job_id in world.probes}
+    theirs = new & await asyncio.to_thread(jobs_of, world)
     wrong = [job_id for job_id in new if states[job_id] in ENTRIES and kinds[job_id] != ENTRIES[states[job_id]]]
     ends = Counter(each.end for each in customers)
+    ended = [(each.end, states.get(uuid.UUID(each.job_id or ""))) for each in customers if each.end]
     left = await _left(world, {job_id for job_id, state in states.items() if state != PROCESSING})
     verdict = Verdict(
         jobs=len(customers),
         completed=ends[COMPLETED],
         failed=ends[FAILED],
         lost=len(customers) - ends[COMPLETED] - ends[FAILED] + len(own - states.keys()),
-        twice=len(new - own - probes),
+        twice=len(theirs - own - world.probes),
         stuck=sum(states[job_id] == PROCESSING for job_id in new),
         misbilled=len(wrong),
         disagreements=disagreements,
         left=left,
+        told_otherwise=sum(told != state for told, state in ended if state is not None),
+        mixed_up=sum(each.mixed_up for each in customers),
         healthy_after_s=healthy_after_s,
         errors=dict(Counter(each.error for each in customers if each.end == FAILED)),
+        answers=dict(Counter(f"{call.method} {call.status}" for each in customers for call in each.calls)),
     )
     known |= new
     return verdict
 
 
 def jobs_of(world: World) -> set[uuid.UUID]:
-    """All that there are."""
-    return set(_read(world)[0])
+    """All that customers have sent."""
+    with world.database.reading() as session:
+        return set(session.scalars(select(Job.id).where(Job.account_id == world.account_id)))
 
 
 def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[str]], int]:
     with world.database.reading() as session:
-        rows = session.execute(select(Job.id, Job.status).where(Job.account_id == world.account_id)).all()
-        entries = session.execute(
-            select(LedgerEntry.job_id, LedgerEntry.kind).where(LedgerEntry.account_id == world.account_id)
-        ).all()
+        rows = session.execute(select(Job.id, Job.status)).all()
+        entries = session.execute(select(LedgerEntry.job_id, LedgerEntry.kind)).all()
         disagreements = len(check_ledger(session))
     kinds: dict[uuid.UUID, Counter[str]] = {row.id: Counter() for row in rows}
     for job_id, kind in entries:
@@ -106,12 +129,10 @@ def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[s
 
 
 async def _left(world: World, ended: set[uuid.UUID]) -> int:
-    """Objects below the prefixes of ended jobs that are none of their results, once they had their time."""
-    results = {result_key(str(job_id)) for job_id in ended}
+    """Objects below the prefixes of ended jobs, once they had their time."""
     until, swept = time.monotonic() + GONE_SECONDS, False
     while True:
-        keys = await world.store.list_keys("jobs/")
-        mine = [key for key in keys if _job_of(key) in ended and key not in results]
+        mine = [key for key in await world.store.list_keys(JOBS) if job_of_key(key) in ended]
         if not mine or time.monotonic() > until:
             return len(mine)
         if not swept and time.monotonic() > until - GONE_SECONDS / 2:
@@ -120,8 +141,19 @@ async def _left(world: World, ended: set[uuid.UUID]) -> int:
         await asyncio.sleep(1)
 
 
-def _job_of(key: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(key.split("/")[1])
-    except (IndexError, ValueError):
-        return None
+async def purge(world: World) -> None:
+    """Purge as if all that belongs to no job were an hour old; results that are past their time go too."""
+    purging.ORPHAN_AGE = timedelta(0)
+    settings, environment = world.settings, ActivityEnvironment()
+    environment.info = replace(environment.info, start_to_close_timeout=timedelta(minutes=4))
+    activities = purging.PurgingActivities(world.database, world.store, settings.jobs, settings.backfills)
+    await environment.run(activities.purge, SweepInput())
+
+
+async def of_no_job(world: World) -> list[str]:
+    """Objects that no job of the database has."""
+    found = [key for prefix in (JOBS, RESULTS) for key in await world.store.list_keys(prefix)]
+    owners = {job_id for key in found if (job_id := job_of_key(key)) is not None}
+    standings = await world.database.read(jobs.standings, job_ids=owners)
+    known = {result_key(str(job_id)) for job_id, standing in standings.items() if standing.has_result}
+    return sorted(set(found) - known)

@@ -7,7 +7,6 @@ import asyncio
 import itertools
 import json
 import random
-import signal
 import statistics
 import tempfile
 import time
@@ -193,7 +192,7 @@ class Soak:
             if self.now > self.seconds - 60:
                 return
             if part != self.spared():
-                self.world.signal(part, signal.SIGKILL)
+                await self.world.end(part)
                 self.killed[part] += 1
                 await asyncio.sleep(60)
 

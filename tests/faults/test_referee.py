@@ -18,8 +18,9 @@ from runtime.database import Database
 from tests.factories import Caller, create_caller, create_job
 from tests.faults import referee
 from tests.faults.referee import Verdict, judge
-from tests.faults.world import Customer, World
+from tests.faults.world import Call, Customer, World
 from tests.memory_store import MemoryObjectStore
+from tests.pictures import data_uri, encoded
 
 NOW = datetime.now(UTC)
 
@@ -49,7 +50,7 @@ class Scene:
         elif end == "failed":
             await self.database.write(jobs.fail_job, error_code="timed_out", **about)
         error = "It took too long." if end == "failed" else ""
-        self.customers.append(Customer("a key", job_id=str(job_id), end=end if told is None else told, error=error))
+        self.customers.append(Customer(job_id=str(job_id), end=end if told is None else told, error=error))
         return job_id
 
     async def verdict(self) -> Verdict:
@@ -83,7 +84,7 @@ async def nobody_hears_of_the_end(scene: Scene) -> None:
 
 
 async def the_row_is_gone(scene: Scene) -> None:
-    scene.customers.append(Customer("a key", job_id=str(uuid.uuid4()), end="completed"))
+    scene.customers.append(Customer(job_id=str(uuid.uuid4()), end="completed"))
 
 
 async def one_post_is_two_jobs(scene: Scene) -> None:
@@ -101,6 +102,19 @@ async def a_failed_job_is_billed(scene: Scene) -> None:
         session.execute(update(Job).where(Job.id == job_id).values(status="failed", result_key=None))
 
 
+async def another_end_is_told(scene: Scene) -> None:
+    await scene.job("completed", told="failed")
+
+
+async def the_picture_is_of_another_photo(scene: Scene) -> None:
+    (customer,) = scene.customers
+    customer.end_with({"status": "completed", "resultImageBase64": data_uri(encoded(Customer().photo))})
+
+
+async def a_call_is_answered_with_a_fault(scene: Scene) -> None:
+    scene.customers[0].calls.append(Call("GET", 0.0, 1.0, 500, ""))
+
+
 async def a_counter_is_off(scene: Scene) -> None:
     with scene.database.transaction() as session:
         session.execute(update(Allowance).values(settled=Allowance.settled + 1))
@@ -110,14 +124,28 @@ async def a_photo_stays(scene: Scene) -> None:
     await scene.store.put(job_prefix(scene.customers[0].job_id or "") + "person", b"photo", "image/jpeg")
 
 
+def test_a_picture_of_ones_own_photo_is_ones_own() -> None:
+    customer = Customer()
+    customer.end_with({"status": "completed", "resultImageBase64": data_uri(encoded(customer.photo, quality=70))})
+    assert not customer.mixed_up
+
+
+async def test_what_is_not_to_be_expected_may_be_right_for_one_fault(scene: Scene) -> None:
+    scene.customers[0].calls.append(Call("GET", 0.0, 1.0, 403, ""))
+    assert (await scene.verdict()).complaints(may_fail=False, also=frozenset({"GET 403"})) == []
+
+
 @pytest.mark.parametrize(
     ("wrong", "complaints"),
     [
         (nobody_hears_of_the_end, ["1 lost"]),
         (the_row_is_gone, ["1 lost"]),
         (one_post_is_two_jobs, ["1 twice"]),
-        (an_end_is_told_that_is_none, ["1 stuck"]),
+        (an_end_is_told_that_is_none, ["1 stuck", "1 told otherwise"]),
         (a_failed_job_is_billed, ["1 misbilled", "2 disagreements"]),
+        (another_end_is_told, ["1 told otherwise"]),
+        (the_picture_is_of_another_photo, ["1 mixed up"]),
+        (a_call_is_answered_with_a_fault, ["1 answered GET 500"]),
         (a_counter_is_off, ["1 disagreements"]),
         (a_photo_stays, ["1 left"]),
     ],

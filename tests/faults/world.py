@@ -3,33 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
+import math
 import os
 import signal
 import sys
+import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import httpx
+import numpy as np
+from PIL import Image
+from sqlalchemy import Select, func, select
 
 from cli.embedded import child_specs, choose_environment
 from domain import migrations
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
+from domain.jobs.jobs import COMPLETED, PROCESSING
+from domain.tables import Job
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.record import ProcessIdentity, StackRecord, write_environment
-from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
+from runtime.embedded.supervisor import Child, ChildFailedError, ChildSpec, Supervisor
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
 from tests.factories import create_caller
+from tests.faults.engine import HOLD, NOTES
 from tests.faults.proxy import Proxy, State
 from tests.pictures import data_uri, encoded, photo
+from tests.servers.postgres import running_postgres
 from tests.servers.processes import free_port
 
 PROJECT = Path(__file__).parents[2]
@@ -46,15 +59,13 @@ DEADLINE_SECONDS = 240
 
 RESULT_SECONDS = 120
 
-SMALL_PHOTO = data_uri(encoded(photo(256, 320)))
 GARMENT = data_uri(encoded(photo(256, 256)))
-SINGLE = {"customerPhotoBase64": SMALL_PHOTO, "garmentImageUrl": GARMENT, "category": "upper_body"}
-COMBO = {
-    "customerPhotoBase64": SMALL_PHOTO,
-    "garments": [{"garmentImageUrl": GARMENT, "category": category} for category in ("upper_body", "lower_body")],
-}
+LIKE_THE_PHOTO = 10.0
+"""Mean difference of 8-bit values up to which a result shows the photo that was sent: the engine gives that back. JPEG
+changes it by less than 2; two customers' photos are some 60 apart."""
 
-ASK_SECONDS = 1.0
+ASK_SECONDS, HOLD_SECONDS = 1.0, 1.0
+"""Between two calls of a customer; how long renders are held back after a fault has begun."""
 
 PATIENCE_SECONDS = 360.0
 """How long a customer waits for the end of a job: its deadline, and the reconciler's round behind it."""
@@ -62,16 +73,18 @@ PATIENCE_SECONDS = 360.0
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a customer that was answered.
+    """A call of a customer.
 
     Attributes:
         asked: Of the monotonic clock, in seconds, as is ``answered``.
+        status: Of HTTP; 0 where no answer came.
         said: Status of the job; empty if it was refused.
     """
 
     method: str
     asked: float
     answered: float
+    status: int
     said: str
 
 
@@ -81,28 +94,53 @@ class Customer:
 
     Attributes:
         combo: Two garments instead of one.
-        answers: Statuses of the POSTs, 0 for none.
-        calls: Those that were answered.
         end: ``completed`` or ``failed``; empty if there was none in time.
         picture: Digest of what came for one.
+        mixed_up: The picture that came is none of the photo that was sent.
     """
 
-    key: str
+    key: str = field(default_factory=lambda: str(uuid.uuid4()))
     combo: bool = False
     job_id: str | None = None
-    answers: list[int] = field(default_factory=list)
     accepted: asyncio.Event = field(default_factory=asyncio.Event)
     calls: list[Call] = field(default_factory=list)
     end: str = ""
     error: str = ""
     picture: str = ""
+    mixed_up: bool = False
 
-    def note(self, asked: float, answer: httpx.Response) -> dict[str, str]:
-        """Remember a call; returns what was told of the job, if anything was."""
-        told: dict[str, str] = answer.json() if answer.is_success else {}
-        method = answer.request.method
-        self.calls.append(Call(method, asked, time.monotonic(), told.get("status", "")))
+    @cached_property
+    def photo(self) -> Image.Image:
+        """Of nobody else."""
+        return photo(256, 320, seed=uuid.UUID(self.key).int)
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """Of the POST."""
+        wanted: dict[str, Any] = {"customerPhotoBase64": data_uri(encoded(self.photo))}
+        if self.combo:
+            garments = [{"garmentImageUrl": GARMENT, "category": each} for each in ("upper_body", "lower_body")]
+            return {**wanted, "garments": garments}
+        return {**wanted, "garmentImageUrl": GARMENT, "category": "upper_body"}
+
+    async def call(self, client: httpx.AsyncClient, method: str, path: str, **options: Any) -> dict[str, str]:
+        """Ask, and remember it; returns what was told of the job, if anything was."""
+        asked, status, told = time.monotonic(), 0, dict[str, str]()
+        with suppress(httpx.HTTPError, ValueError):
+            answer = await client.request(method, path, **options)
+            status = answer.status_code
+            told = answer.json() if answer.is_success else {}
+        self.calls.append(Call(method, asked, time.monotonic(), status, told.get("status", "")))
         return told
+
+    def end_with(self, told: Mapping[str, str]) -> None:
+        """Look at what came of the job."""
+        self.end, self.error = told["status"], told.get("error", "")
+        if picture := told.get("resultImageBase64"):
+            self.picture = digest_of(picture)
+            came = Image.open(io.BytesIO(base64.b64decode(picture.rpartition(",")[2]))).convert("RGB")
+            both = [np.asarray(each.resize((8, 8)), np.float32) for each in (came, self.photo)]
+            self.mixed_up = float(np.abs(both[0] - both[1]).mean()) > LIKE_THE_PHOTO
 
 
 class World:
@@ -120,36 +158,69 @@ class World:
         self.client = httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{self.settings.api.port}", timeout=20, trust_env=False
         )
-        self.clock = data_dir / "clock" if clocks and FAKETIME.exists() else None
+        self.clock = data_dir / "clock" if clocks and FAKETIME else None
         self.account_id = uuid.UUID(int=0)
         self.probes = set[uuid.UUID]()
         self.healing: asyncio.Task[float] | None = None
+        self.mended = 0.0
+        self.quickest = math.inf
         self.over = asyncio.Event()
+        self.forget()
 
-    def signal(self, part: str, number: signal.Signals) -> None:
-        """Send a signal to a part, if it runs."""
+    def forget(self) -> None:
+        """Begin a fault: nothing was broken yet, and nothing is wrong."""
+        self.in_progress: int | None = None
+        self.complaints: list[str] = []
+        self.healing = None
+        for left in self.orders.glob("*"):
+            left.unlink()
+
+    def expect(self, right: bool, words: str) -> None:
+        """Complain, unless it is right."""
+        if not right:
+            self.complaints.append(words)
+
+    def send(self, part: str, number: signal.Signals) -> bool:
+        """Send a signal to a part; says whether it ran."""
         pid = self.parts[part].pid
-        if pid is not None and self.parts[part].exit_code is None:
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
+        if pid is None or self.parts[part].exit_code is not None:
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+            return True
+        return False
+
+    async def ready(self, part: str, seconds: float = 90.0) -> None:
+        """Wait until a part runs and can be used; it may be about to be started again."""
+        async with asyncio.timeout(seconds):
+            while True:
+                with suppress(ChildFailedError):
+                    await self.parts[part].wait_ready(seconds)
+                    return
+                await asyncio.sleep(0.2)
+
+    async def end(self, part: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """End a process, by this signal, and wait until it has ended."""
+        child, pid = self.parts[part], self.parts[part].pid
+        self.expect(self.send(part, number), f"{part} was not hit")
+        async with asyncio.timeout(60):
+            while child.pid == pid and child.exit_code is None:
+                await asyncio.sleep(0.02)
 
     def kill_everything(self) -> None:
         """Kill every process at once; none is started again."""
         self.over.set()
         for part in self.parts:
-            self.signal(part, signal.SIGKILL)
+            self.send(part, signal.SIGKILL)
 
     async def change_release(self, part: str, tree: Path | None) -> None:
         """Stop a part, and start it from another tree, or from this one; returns once it is ready."""
         child = self.parts[part]
         own = {name: value for name, value in child.spec.environment.items() if name != "PYTHONSAFEPATH"}
         other = {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"} if tree else {"PYTHONPATH": str(PROJECT)}
-        child.spec, before = replace(child.spec, environment={**own, **other}), child.pid
-        self.signal(part, signal.SIGTERM)
-        async with asyncio.timeout(60):
-            while child.pid == before or child.exit_code is not None:
-                await asyncio.sleep(0.1)
-        await child.wait_ready(60)
+        child.spec = replace(child.spec, environment={**own, **other})
+        await self.end(part, signal.SIGTERM)
+        await self.ready(part)
 
     async def links(self, state: State, *, of: str | None = None, to: str | None = None) -> None:
         """Cut, silence or open the links of a part, to a server, or all."""
@@ -160,8 +231,32 @@ class World:
         await asyncio.gather(*(proxy.become(state) for proxy in chosen))
 
     def order(self, what: str) -> None:
-        """Have the next render do this."""
+        """Have the next render do this, or every render wait: see `tests.faults.engine`."""
         (self.orders / what).touch()
+
+    def noted(self, what: str) -> int:
+        """How often the engine wrote this down: ``begun``, ``ended``, ``emptied``, or an order that it took."""
+        notes = self.orders / NOTES
+        return notes.read_text().split().count(what) if notes.exists() else 0
+
+    async def count(self, statement: Select[Any]) -> int:
+        """What the database counts."""
+        return await self.database.read(lambda session: session.scalar(statement) or 0)
+
+    async def until(self, statement: Select[Any], number: int, seconds: float = 30.0) -> None:
+        """Wait until the database counts so many, which are what is in progress when the fault begins."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while (found := await self.count(statement)) < number:
+                    self.in_progress = found
+                    await asyncio.sleep(0.05)
+                self.in_progress = found
+
+    async def open_account(self) -> tuple[uuid.UUID, str]:
+        """One with all that it wants, and its key."""
+        digester = KeyDigester(*self.settings.security.peppers())
+        caller = await create_caller(self.database, digester, own_terms=OwnTerms(included=10**6, daily_cap=10**6))
+        return caller.account_id, caller.key
 
     async def gateway(self) -> TemporalGateway:
         return await TemporalGateway.connect(self.settings.temporal)
@@ -174,53 +269,31 @@ class World:
         return customer
 
     async def _use(self, customer: Customer, headers: Mapping[str, str]) -> None:
-        path, body = ("/api/v1/tryon/combo", COMBO) if customer.combo else ("/api/v1/tryon", SINGLE)
+        path = "/api/v1/tryon/combo" if customer.combo else "/api/v1/tryon"
+        sent = {**headers, "Idempotency-Key": customer.key}
         while customer.job_id is None:
-            asked = time.monotonic()
-            try:
-                sent = {**headers, "Idempotency-Key": customer.key}
-                answer = await self.client.post(path, json=body, headers=sent)
-            except httpx.HTTPError:
-                customer.answers.append(0)
-            else:
-                customer.answers.append(answer.status_code)
-                told = customer.note(asked, answer)
-                if answer.status_code == 202:
-                    customer.job_id = told["jobId"]
-                    break
-            await asyncio.sleep(ASK_SECONDS)
+            told = await customer.call(self.client, "POST", path, json=customer.body, headers=sent)
+            customer.job_id = told.get("jobId")
+            if customer.job_id is None:
+                await asyncio.sleep(ASK_SECONDS)
         customer.accepted.set()
         while not customer.end:
-            with suppress(httpx.HTTPError, ValueError):
-                asked = time.monotonic()
-                told = customer.note(asked, await self.client.get(f"/api/v1/tryon/{customer.job_id}"))
-                customer.picture = digest_of(told.get("resultImageBase64", ""))
-                customer.end = told.get("status", "").replace("processing", "")
-                customer.error = told.get("error", "")
+            told = await customer.call(self.client, "GET", f"/api/v1/tryon/{customer.job_id}")
+            if told.get("status", "processing") != "processing":
+                customer.end_with(told)
             await asyncio.sleep(ASK_SECONDS)
 
     async def mend(self) -> None:
-        """Open all links, and begin to look how long it takes until all is well."""
+        """Open all links, and begin to look whether all is well."""
+        (self.orders / HOLD).unlink(missing_ok=True)
         await self.links("open")
+        self.mended = time.monotonic()
         self.healing = asyncio.create_task(self.until_healthy())
-
-    @asynccontextmanager
-    async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
-        """Customers whose jobs are all accepted when the block begins, and have ended behind it."""
-        customers = [Customer(str(uuid.uuid4())) for _ in range(number)]
-        using = [asyncio.create_task(self.use(each)) for each in customers]
-        try:
-            async with asyncio.timeout(60):
-                await asyncio.gather(*(each.accepted.wait() for each in customers))
-            yield customers
-        finally:
-            await self.mend()
-            await asyncio.gather(*using)
 
     @asynccontextmanager
     async def arriving(self, number: int) -> AsyncIterator[list[Customer]]:
         """Customers who begin to send when the block begins, and whose jobs have ended behind it."""
-        customers = [Customer(str(uuid.uuid4())) for _ in range(number)]
+        customers = [Customer() for _ in range(number)]
         using = [asyncio.create_task(self.use(each)) for each in customers]
         try:
             yield customers
@@ -228,17 +301,56 @@ class World:
             await self.mend()
             await asyncio.gather(*using)
 
+    @asynccontextmanager
+    async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
+        """Customers whose jobs are all in progress when the block begins: renders wait for a second of it."""
+        self.order(HOLD)
+        async with self.arriving(number) as customers:
+            async with asyncio.timeout(60):
+                await asyncio.gather(*(each.accepted.wait() for each in customers))
+            await self.until(OPEN, number)
+            asyncio.get_running_loop().call_later(HOLD_SECONDS, (self.orders / HOLD).unlink, True)
+            yield customers
+
+    @asynccontextmanager
+    async def busy(self, number: int) -> AsyncIterator[list[Customer]]:
+        """That many customers at any time, for as long as the block runs; their jobs have ended behind it."""
+        customers, over = list[Customer](), asyncio.Event()
+
+        async def buy() -> None:
+            while not over.is_set():
+                customers.append(Customer())
+                await self.use(customers[-1])
+
+        using = [asyncio.create_task(buy()) for _ in range(number)]
+        try:
+            await self.until(OPEN, number // 2)
+            yield customers
+        finally:
+            over.set()
+            await self.mend()
+            await asyncio.gather(*using)
+
     async def until_healthy(self, seconds: float = 300.0) -> float:
-        """How long it takes until a job goes through as if nothing had been."""
+        """Wait until a job goes through as if nothing had been; returns for how many seconds."""
         began = time.monotonic()
         async with asyncio.timeout(seconds):
             while True:
-                customer, asked = Customer(str(uuid.uuid4())), time.monotonic()
+                customer, asked = Customer(), time.monotonic()
                 await self.use(customer)
                 if customer.job_id:
                     self.probes.add(uuid.UUID(customer.job_id))
-                if customer.end == "completed" and time.monotonic() - asked < 5:
+                spent = time.monotonic() - asked
+                self.quickest = min(self.quickest, spent)
+                if customer.end == COMPLETED and spent < max(LIKE_NOTHING_SECONDS, 3 * self.quickest):
                     return round(asked - began, 1)
+
+
+OPEN = select(func.count()).where(Job.status == PROCESSING)
+"""Jobs in progress."""
+
+LIKE_NOTHING_SECONDS = 5.0
+"""A job takes 2 s here, half of it until its customer asks again."""
 
 
 def digest_of(picture: str) -> str:
@@ -264,8 +376,8 @@ def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
     return replace(spec, command=command, environment={**spec.environment, **own})
 
 
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-"""Of Debian's package libfaketime."""
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+"""Of Debian's package libfaketime, where that is installed."""
 
 
 def _faked_clock(file: Path) -> dict[str, str]:
@@ -347,7 +459,7 @@ async def running_world(
         await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
         watching = asyncio.create_task(supervisor.watch(world.over))
         if instead_of is None:
-            world.account_id, key = await asyncio.to_thread(_open_account, world)
+            world.account_id, key = await world.open_account()
             world.client.headers["Authorization"] = f"Bearer {key}"
         else:
             world.account_id = instead_of.account_id
@@ -368,8 +480,10 @@ async def running_world(
 _CLEAN = without_tryon_variables()
 
 
-def _open_account(world: World) -> tuple[uuid.UUID, str]:
-    digester = KeyDigester(*world.settings.security.peppers())
-    terms = OwnTerms(included=1_000_000, daily_cap=1_000_000)
-    caller = asyncio.run(create_caller(world.database, digester, own_terms=terms))
-    return caller.account_id, caller.key
+@contextmanager
+def place(database: str) -> Iterator[tuple[Path, str | None]]:
+    """A folder for everything, and the address of a PostgreSQL database; none for SQLite."""
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(temporary))
+        yield folder, stack.enter_context(running_postgres()) if database == "postgresql" else None
