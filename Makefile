@@ -110,9 +110,9 @@ bench-dashboard: test-env ## How quickly the pages of a busy account come, and h
 bench-peers: test-env ## The same job here, on Celery and as a bare loop, side by side: [QUICK=1]; takes 12 minutes
 	$(BIN)/python -m bench.peers $(if $(QUICK),--quick)
 
-faults: test-env ## Break the service on purpose, on both databases, with jobs in flight: [ONLY=text] [JOBS=20] [MINUTES=of each]; takes an hour
+faults: test-env ## Break the service on purpose, on both databases, with jobs in flight: [ONLY=text] [JOBS=20] [MINUTES=of each] [SEED=]; takes an hour and a half
 	$(BIN)/python -m tests.faults $(if $(ONLY),--only "$(ONLY)") $(if $(JOBS),--jobs $(JOBS)) \
-	  $(if $(MINUTES),--minutes $(MINUTES))
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))
@@ -123,9 +123,9 @@ drill: test-env ## A backup under load, everything destroyed, the backup restore
 machines: test-env ## Several APIs and workers behind haproxy: money, rates, rolling restarts, jobs a second: [TRIAL=rolling]
 	$(BIN)/python -m tests.faults.machines $(if $(TRIAL),--only $(TRIAL))
 
-hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=20000] [STEPS=50000]
-	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --bodies $(or $(BODIES),20000) \
-	  --steps $(or $(STEPS),50000)
+hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=100000] [STEPS=1000000]; takes three hours
+	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --bodies $(or $(BODIES),100000) \
+	  --steps $(or $(STEPS),1000000)
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from domain.object_keys import JOBS, RESULTS
-from tests.faults.faults import AFTERWARDS, FAULTS, NOT_HERE, Listed, NotHereError, clock_jumps
+from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE, Listed, NotHereError, clock_jumps
 from tests.faults.record import whereabouts, write_run
 from tests.faults.referee import jobs_of, judge, purge
 from tests.faults.world import RESULT_SECONDS, World, place, running_world
 
 OUT = Path("out/faults.json")
 
-JOBS_IN_FLIGHT, DATABASES = 20, ("sqlite", "postgresql")
+DATABASES = ("sqlite", "postgresql")
 
 
 def main() -> None:

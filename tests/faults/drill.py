@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,31 +28,26 @@ import httpx
 from sqlalchemy import func, make_url, select
 from sqlalchemy.orm import Session
 
-from api.dashboard.visitor import SESSION, cookie_name
 from domain import webhooks
 from domain.access import keys
 from domain.access.keys import KeyDigester
-from domain.authentication import sessions
 from domain.counts import referenced_keys
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.object_keys import backfill_prefix
-from domain.tables import Job, LedgerEntry, Login, WebhookDelivery
+from domain.tables import Job, LedgerEntry, WebhookDelivery
 from domain.webhooks import EndpointTerms, message_id
 from gateway.calls import RunFailedError, RunNotFoundError
 from runtime.settings import without_tryon_variables
+from tests.faults.faults import JOBS_IN_FLIGHT
 from tests.faults.record import write_run
 from tests.faults.referee import ENTRIES, judge, of_no_job, purge
 from tests.faults.soak import receiver
 from tests.faults.world import GARMENT, Customer, World, digest_of, place, running_world
-from tests.pictures import encoded, photo
 from tests.servers.postgres import find_binaries, tell_server
-from workflows.backfills.contracts import BackfillInput, BackfillItem
 
 OUT = Path("out/drill.json")
-
-JOBS_IN_FLIGHT = 20
 
 BEFORE_SECONDS, AFTER_SECONDS = 30.0, 30.0
 """Of load, before the backup and behind it."""
@@ -115,14 +110,8 @@ class Shop:
         terms = EndpointTerms(address, ["tryon.completed", "tryon.failed"])
         await world.database.write(webhooks.create_endpoint, account_id=world.account_id, terms=terms)
         self.busy, _ = await world.open_account()
-        now = datetime.now(UTC)
-        with world.database.transaction() as session:
-            session.add(
-                Login(account_id=self.busy, password_hash=None, verified_at=now, operator=False, created_at=now)
-            )
-        for name, size in (("person", (256, 320)), ("garment", (256, 256))):
-            await world.store.put(f"backfills/pictures/{name}.jpg", encoded(photo(*size)), "image/jpeg")
-        await self.start_backfill()
+        await world.put_backfill_pictures()
+        await self.world.start_backfill(BACKFILL, self.busy, ITEMS)
         await asyncio.sleep(HEAD_START_SECONDS)
 
     async def finish_backfill(self) -> dict[str, int]:
@@ -132,7 +121,7 @@ class Shop:
             with suppress(RunFailedError, RunNotFoundError):  # a Temporal that was not lost may still have it
                 await gateway.steer_backfill(BACKFILL, "cancel")
                 await gateway.backfill_report(BACKFILL)
-            await self.start_backfill()
+            await self.world.start_backfill(BACKFILL, self.busy, ITEMS)
             report = await gateway.backfill_report(BACKFILL)
         pictures = await self.world.store.list_keys(backfill_prefix(BACKFILL) + "results/")
         with self.world.database.reading() as session:
@@ -140,11 +129,6 @@ class Shop:
                 select(func.count()).where(LedgerEntry.account_id == self.busy, LedgerEntry.kind == "settle")
             )
         return {**report.model_dump(include={"skipped", "completed"}), "pictures": len(pictures), "billed": billed or 0}
-
-    async def start_backfill(self) -> None:
-        shared = {"person": "backfills/pictures/person.jpg", "garment_image_url": "backfills/pictures/garment.jpg"}
-        items = [BackfillItem(key=f"item-{number}", category="upper_body", **shared) for number in range(ITEMS)]
-        await (await self.world.gateway()).start_backfill(BACKFILL, BackfillInput(account=str(self.busy), items=items))
 
     def begin(self, jobs_in_flight: int) -> None:
         """Customers one after the other, side by side, and products."""
@@ -177,14 +161,6 @@ class Shop:
         with self.world.database.transaction() as session:
             row, key = keys.create_key(session, digester, account_id=self.world.account_id)
         return row.id, key
-
-    def new_session(self) -> str:
-        """A cookie of somebody who has signed in."""
-        with self.world.database.transaction() as session:
-            token = sessions.open_session(
-                session, account_id=self.busy, address="127.0.0.1", user_agent="drill", now=datetime.now(UTC)
-            )
-        return f"{cookie_name(SESSION, self.world.settings.dashboard)}={token}"
 
     def p95(self, method: str, since: float, until: float) -> dict[str, float | int | None]:
         """Of the calls that began in this time: milliseconds, and how many there were."""
@@ -377,14 +353,14 @@ async def drill(folder: Path, url: str | None, *, rows_alone: bool, jobs_in_flig
         async with running_world(data_dir, url, **SETTINGS) as world:
             shop.world = world
             await shop.open(address)
-            early, signed_in = shop.new_key(), shop.new_session()
+            early, signed_in = shop.new_key(), world.sign_in(shop.busy)
             loaded = time.monotonic()
             shop.begin(jobs_in_flight)
             await asyncio.sleep(BEFORE_SECONDS)
             began = time.monotonic()
             await backup.make(world)
             made = time.monotonic()
-            late, signed_in_late = shop.new_key(), shop.new_session()
+            late, signed_in_late = shop.new_key(), world.sign_in(shop.busy)
             with world.database.transaction() as session:
                 keys.revoke_key(session, key_id=early[0])
             await asyncio.sleep(AFTER_SECONDS)

@@ -42,6 +42,8 @@ from tests.faults.world import (
     World,
 )
 
+JOBS_IN_FLIGHT = 20
+
 log = structlog.get_logger(__name__)
 
 AWAY_SECONDS, SILENT_SECONDS = 8.0, 25.0

@@ -96,12 +96,12 @@ def _run(target: Target, number: int) -> dict[str, Any]:
         "tests": len(cases),
         "rounds": rounds,
         "seconds": round(time.monotonic() - began),
-        "complaints": [name for name, broken in cases if broken],
+        "complaints": [f"{name}: {said}" for name, said in cases if said != "passed"] if cases else ["no test ran"],
     }
 
 
-def _round(target: Target, examples: int, seed: int) -> list[tuple[str, bool]]:
-    """Run the tests once: each with its name, and whether it failed."""
+def _round(target: Target, examples: int, seed: int) -> list[tuple[str, str]]:
+    """Run the tests once: each with its name, and ``passed``, ``failure``, ``error`` or ``skipped``."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--timeout=0", f"--hypothesis-seed={seed}"]
@@ -112,8 +112,9 @@ def _round(target: Target, examples: int, seed: int) -> list[tuple[str, bool]]:
             check=False,
         )
         cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  # our own file
+    ends = ("failure", "error", "skipped")
     return [
-        (f"{case.get('name')}, seed {seed}", case.find("failure") is not None or case.find("error") is not None)
+        (f"{case.get('name')}, seed {seed}", next((end for end in ends if case.find(end) is not None), "passed"))
         for case in cases
     ]
 

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from itertools import product
@@ -26,12 +27,14 @@ import numpy as np
 from PIL import Image
 from sqlalchemy import Select, func, select
 
+from api.dashboard.visitor import SESSION, cookie_name
 from cli.embedded import child_specs, choose_environment
 from domain import migrations
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
+from domain.authentication import sessions
 from domain.jobs.jobs import COMPLETED, PROCESSING
-from domain.tables import Job
+from domain.tables import Job, Login
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.record import ProcessIdentity, StackRecord, write_environment
@@ -44,6 +47,7 @@ from tests.faults.proxy import Proxy, State
 from tests.pictures import data_uri, encoded, photo
 from tests.servers.postgres import running_postgres
 from tests.servers.processes import free_port
+from workflows.backfills.contracts import BackfillInput, BackfillItem
 
 PROJECT = Path(__file__).parents[2]
 
@@ -60,6 +64,9 @@ DEADLINE_SECONDS = 240
 RESULT_SECONDS = 120
 
 GARMENT = data_uri(encoded(photo(256, 256)))
+BACKFILL_PICTURES = {"backfills/pictures/person.jpg": (256, 320), "backfills/pictures/garment.jpg": (256, 256)}
+"""Keys and sizes."""
+
 LIKE_THE_PHOTO = 10.0
 """Mean difference of 8-bit values up to which a result shows the photo that was sent: the engine gives that back. JPEG
 changes it by less than 2; two customers' photos are some 60 apart."""
@@ -257,6 +264,31 @@ class World:
         digester = KeyDigester(*self.settings.security.peppers())
         caller = await create_caller(self.database, digester, own_terms=OwnTerms(included=10**6, daily_cap=10**6))
         return caller.account_id, caller.key
+
+    def sign_in(self, account_id: uuid.UUID) -> str:
+        """A cookie of its owner's, who is an operator too."""
+        now = datetime.now(UTC)
+        with self.database.transaction() as session:
+            session.merge(
+                Login(account_id=account_id, password_hash=None, verified_at=now, operator=True, created_at=now)
+            )
+            about: dict[str, Any] = {"address": "127.0.0.1", "user_agent": "tests", "now": now}
+            token = sessions.open_session(session, account_id=account_id, **about)
+        return f"{cookie_name(SESSION, self.settings.dashboard)}={token}"
+
+    async def put_backfill_pictures(self) -> None:
+        """Of the person and the garment of every item."""
+        for key, size in BACKFILL_PICTURES.items():
+            await self.store.put(key, encoded(photo(*size)), "image/jpeg")
+
+    async def start_backfill(self, name: str, account_id: uuid.UUID, number: int) -> None:
+        """One of so many items, whose pictures are there."""
+        person, garment = BACKFILL_PICTURES
+        items = [
+            BackfillItem(key=f"{name}-{each}", person=person, garment_image_url=garment, category="upper_body")
+            for each in range(number)
+        ]
+        await (await self.gateway()).start_backfill(name, BackfillInput(account=str(account_id), items=items))
 
     async def gateway(self) -> TemporalGateway:
         return await TemporalGateway.connect(self.settings.temporal)
