@@ -264,6 +264,21 @@ FAULTS = [
         changes={"if not accounts.is_there(account):  # an": "if account is None:  # an"},
     ),
     *faults(
+        "activities/device.py",
+        "activities/test_device.py",
+        changes={"seconds - min(10.0, seconds / 4)": "math.inf"},
+    ),
+    *faults(
+        "api/tryon/checking.py",
+        "api/test_checking.py",
+        changes={'"storage_unavailable" if error.code == AWAY else "internal"': '"internal"'},
+    ),
+    *faults(
+        "workflows/check.py",
+        "workflows/test_check.py",
+        changes={'FETCH_GARMENT.run(wanted, said, away="raised")': "FETCH_GARMENT.run(wanted, said)"},
+    ),
+    *faults(
         "activities/failures.py",
         "activities/test_failures.py",
         changes={
