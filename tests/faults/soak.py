@@ -59,9 +59,13 @@ QUIET_UNTIL, SAMPLE_SECONDS = 420.0, 5.0
 
 DATABASE = "postgresql"
 
-GROWTH, SLOWER = 0.15, 2.0
-"""The most that is right: growth of memory and descriptors in an hour, as a part of what they were, by the slope of the
-longest life of each part; and p95 under kills, as a multiple of the quiet one."""
+GROWTH, MORE, SLOWER = 0.15, 0.05, 2.0
+"""The most that is right: growth of memory and descriptors in an hour, as a part of what they were, by the slope over the
+second half of the longest life of each part; that which was seen in this time; and p95 under kills, as a multiple of the
+quiet one."""
+
+JUDGED_MINUTES = 10.0
+"""Half a life that is shorter says nothing of an hour."""
 
 
 class Soak:
