@@ -115,11 +115,11 @@ def _soak(run: dict[str, Any]) -> str:
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
-        f"{run['database']}. After {run.get('quiet_minutes', 3):g} quiet minutes one process is killed each minute; each part is spared for a fifth of the time, so that one life of it is long enough to show growth. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow by more than 15 % an hour. Killed: {kills}.\n\n"
+        f"{run['database']}. After {run.get('quiet_minutes', 3):g} quiet minutes one process is killed each minute; each part is spared for a fifth of the time, so that one life of it is long enough to show growth. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow by more than 15 % an hour over the second half of a part's longest life. Killed: {kills}.\n\n"
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)
-        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second.\n\n| Part | longest life | memory, at its beginning and end | descriptors |\n|---|---|---|---|\n"
+        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second.\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
         + "\n".join(lives)
         + f"\n\n{_where(run)}"
     )

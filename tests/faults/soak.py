@@ -225,10 +225,11 @@ class Soak:
             longest = max(
                 (life for (of, _), life in lives.items() if of == part), key=lambda life: life[-1][0] - life[0][0]
             )
-            warm = [each for each in longest if each[0] > longest[0][0] + WARM_SECONDS]
-            found[part] = {"minutes": round((warm[-1][0] - warm[0][0]) / 60, 1) if warm else 0}
-            if len(warm) > 2:  # a slope
-                found[part] |= {"bytes": _trend(warm, 1), "descriptors": _trend(warm, 2)}
+            began, ended = longest[0][0], longest[-1][0]
+            second = [each for each in longest if each[0] > (began + ended) / 2]
+            found[part] = {"minutes": round((ended - began) / 60, 1)}
+            if len(second) > 2:  # a slope
+                found[part] |= {"bytes": _trend(second, 1), "descriptors": _trend(second, 2)}
         return {
             "minutes": round(self.seconds / 60),
             "quiet_minutes": QUIET_UNTIL / 60,
@@ -247,6 +248,10 @@ def _trend(life: list[tuple[float, int, int]], which: int) -> dict[str, float]:
         "first": statistics.median(values[:fifth]),
         "last": statistics.median(values[-fifth:]),
     }
+
+
+def _grows(trend: dict[str, float]) -> bool:
+    return trend["an_hour"] > GROWTH * trend["first"] and trend["last"] > (1 + MORE) * trend["first"]
 
 
 def _words(process: psutil.Process) -> list[str]:
@@ -302,8 +307,8 @@ async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]
     if not backfilled["items"] == backfilled["completed"] == backfilled["billed"]:
         complaints.append(f"backfills: {backfilled}")
     for part, life in figures["lives"].items():
-        trends = ((name, life[name]) for name in ("bytes", "descriptors") if name in life)
-        complaints += [f"{part}: {name} grow" for name, each in trends if each["an_hour"] > GROWTH * each["first"]]
+        trends = ((name, life[name]) for name in ("bytes", "descriptors") if life["minutes"] > 2 * JUDGED_MINUTES)
+        complaints += [f"{part}: {name} grow" for name, each in trends if _grows(each)]
     for kind, each in figures["p95_ms"].items():
         if each["quiet"] and each["killed"] > SLOWER * each["quiet"]:
             complaints.append(f"{kind}: p95 {each['killed']} ms, quiet {each['quiet']} ms")
