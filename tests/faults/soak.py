@@ -26,6 +26,7 @@ from domain import webhooks
 from domain.tables import LedgerEntry, WebhookDelivery
 from domain.webhooks import EndpointTerms
 from gateway.calls import TemporalAwayError
+from tests.faults.faults import SLOWER
 from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, place, running_world
@@ -59,10 +60,9 @@ QUIET_UNTIL, SAMPLE_SECONDS = 420.0, 5.0
 
 DATABASE = "postgresql"
 
-GROWTH, MORE, SLOWER = 0.15, 0.05, 2.0
+GROWTH, MORE = 0.15, 0.05
 """The most that is right: growth of memory and descriptors in an hour, as a part of what they were, by the slope over the
-second half of the longest life of each part; that which was seen in this time; and p95 under kills, as a multiple of the
-quiet one."""
+second half of the longest life of each part; and that which was seen in this time."""
 
 JUDGED_MINUTES = 10.0
 """Half a life that is shorter says nothing of an hour."""
