@@ -131,7 +131,7 @@ async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> 
         known |= await asyncio.to_thread(jobs_of, world)  # they are this fault's, and no other's
         return {"complaints": [f"{type(error).__name__}: {error}"], "seconds": round(time.monotonic() - began, 1)}
     in_flight = {} if world.in_progress is None else {"in_flight": world.in_progress}
-    world.expect(in_flight.get("in_flight", jobs) >= jobs / 2, f"{world.in_progress} jobs were in flight")
+    world.expect(in_flight.get("in_flight", jobs) >= jobs, f"{world.in_progress} jobs were in flight")
     return {
         **asdict(verdict),
         **in_flight,

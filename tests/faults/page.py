@@ -31,7 +31,7 @@ It needs PostgreSQL; without Debian's `libfaketime` or without the history of th
 Real processes run: the API, a CPU worker, a GPU worker whose engine sleeps for 0.3 s instead of drawing, Temporal's development server, SeaweedFS, and SQLite or PostgreSQL. Between each pair of them lies a
 proxy of the test's own, which can be cut (connections are reset and refused, for 8 s where nothing else is said) or go silent (they stay and carry nothing, for 25 s: longer than any call waits for Temporal or the store).
 There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until a second after the fault has begun,
-and counted: where a row does not say otherwise, all {jobs} were in progress then. Where POSTs are broken, they are on the way, and a kill waits until most have got as far as the row says. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
+and counted: where a row does not say otherwise, all {jobs} were in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until most have got as far as the row says. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
 
 Afterwards rows, ledger and store are read. **Kept** means: every customer heard of an end, and of the one that the row has; the picture shows the photo that they had sent; no POST was carried out twice; every job's entries
 in the ledger are `reserve` and then `settle` or `release`, once; `tryon ledger check` finds no disagreement; nothing of an ended job lies in the store but its result (the purge that runs every ten minutes is asked to run
@@ -82,7 +82,7 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 - A real GPU that breaks, or real weights in mid-fault: the engine here sleeps.
 - Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres; Temporal Cloud; a cluster of Kubernetes.
 - Loss of power: what a disk had promised to keep is believed.
-- Faults for longer than a minute each, but for deadlines that pass.
+- Faults for longer than two minutes each, but for deadlines that pass.
 """
 
 

@@ -346,8 +346,12 @@ class World:
 
     @asynccontextmanager
     async def busy(self, number: int) -> AsyncIterator[list[Customer]]:
-        """That many customers at any time, for as long as the block runs; their jobs have ended behind it."""
+        """That many customers at any time, for as long as the block runs; their jobs have ended behind it.
+
+        Their first jobs are all in progress when it begins.
+        """
         customers, over = list[Customer](), asyncio.Event()
+        self.order(HOLD)
 
         async def buy() -> None:
             while not over.is_set():
@@ -356,7 +360,8 @@ class World:
 
         using = [asyncio.create_task(buy()) for _ in range(number)]
         try:
-            await self.until(OPEN, number // 2)
+            await self.until(OPEN, number)
+            (self.orders / HOLD).unlink()
             yield customers
         finally:
             over.set()
