@@ -14,11 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from domain.object_keys import JOBS, RESULTS
 from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE, Listed, NotHereError, clock_jumps
 from tests.faults.record import whereabouts, write_run
-from tests.faults.referee import jobs_of, judge, purge
-from tests.faults.world import RESULT_SECONDS, World, place, running_world
+from tests.faults.referee import jobs_of, judge
+from tests.faults.world import World, place, running_world
 
 OUT = Path("out/faults.json")
 
@@ -69,15 +68,18 @@ async def _go_through(  # noqa: PLR0917
     known = set[uuid.UUID]()
     clocks = any(each.run is clock_jumps for each in faults)
 
-    def tell(row: dict[str, Any], words: str) -> None:
+    def tell(each: Listed, rounds: list[dict[str, Any]]) -> None:
+        row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
         rows.append({**row, "seed": wanted.seed, **whereabouts()})
         write_run(wanted.out, {"rows": rows})
         if row.get("complaints"):
-            logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{row['fault']}, {database}"
+            logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{each.name}, {database}"
             shutil.copytree(world.data_dir / "logs", logs, dirs_exist_ok=True)
             print(f"what its processes said is in {logs}", flush=True)
         said = "; ".join(row.get("complaints", [row.get("not_run", "")])) or "kept"
-        print(f"{database:<11} {row['fault']:<58} {words}: {said}", flush=True)
+        figures = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
+        figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
+        print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
 
     async with running_world(folder / "data", url, clocks=clocks) as world:
         for each in faults:
@@ -88,15 +90,8 @@ async def _go_through(  # noqa: PLR0917
                 rounds.append(await _try(world, each, wanted.jobs, known))
                 if rounds[-1].get("complaints") or "not_run" in rounds[-1]:
                     break
-            row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
-            completed = f"{row.get('completed', 0):>3} of {row.get('jobs', 0)} completed"
-            tell(row, f"{completed}, healthy after {row.get('healthy_after_s', 0):>5} s")
-        await asyncio.sleep(RESULT_SECONDS)
-        await purge(world)
-        left = [key for prefix in (JOBS, RESULTS) for key in await world.store.list_keys(prefix)]
-        complaints = [f"{len(left)} objects stay, such as {left[0]}"] if left else []
-        about = {"fault": AFTERWARDS.name, "database": database, "promise": AFTERWARDS.promise}
-        tell({**about, "jobs": len(jobs_of(world)), "complaints": complaints}, f"{len(left)} objects")
+            tell(each, rounds)
+        tell(AFTERWARDS, [await _try(world, AFTERWARDS, wanted.jobs, known)])
 
 
 def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:

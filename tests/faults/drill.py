@@ -12,7 +12,6 @@ import json
 import os
 import random
 import shutil
-import statistics
 import sys
 import time
 import uuid
@@ -36,12 +35,12 @@ from domain.errors import CATALOGUE
 from domain.jobs import jobs
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.object_keys import backfill_prefix
-from domain.tables import Job, LedgerEntry, WebhookDelivery
+from domain.tables import Job, WebhookDelivery
 from domain.webhooks import EndpointTerms, message_id
 from gateway.calls import RunFailedError, RunNotFoundError
 from runtime.settings import without_tryon_variables
 from tests.faults.faults import JOBS_IN_FLIGHT
-from tests.faults.record import write_run
+from tests.faults.record import p95, write_run
 from tests.faults.referee import ENTRIES, judge, of_no_job, purge
 from tests.faults.soak import receiver
 from tests.faults.world import GARMENT, Customer, World, digest_of, place, running_world
@@ -124,11 +123,11 @@ class Shop:
             await self.world.start_backfill(BACKFILL, self.busy, ITEMS)
             report = await gateway.backfill_report(BACKFILL)
         pictures = await self.world.store.list_keys(backfill_prefix(BACKFILL) + "results/")
-        with self.world.database.reading() as session:
-            billed = session.scalar(
-                select(func.count()).where(LedgerEntry.account_id == self.busy, LedgerEntry.kind == "settle")
-            )
-        return {**report.model_dump(include={"skipped", "completed"}), "pictures": len(pictures), "billed": billed or 0}
+        return {
+            **report.model_dump(include={"skipped", "completed"}),
+            "pictures": len(pictures),
+            "billed": await self.world.billed(self.busy),
+        }
 
     def begin(self, jobs_in_flight: int) -> None:
         """Customers one after the other, side by side, and products."""
@@ -170,8 +169,8 @@ class Shop:
             for call in each.calls
             if call.method == method and call.status and since <= call.asked < until
         ]
-        p95 = statistics.quantiles(spent, n=20)[-1] if len(spent) > 1 else None
-        return {"ms": None if p95 is None else round(p95, 1), "calls": len(spent)}
+        ms = p95(spent)
+        return {"ms": None if ms is None else round(ms, 1), "calls": len(spent)}
 
 
 @dataclass

@@ -51,7 +51,7 @@ def page() -> str:
     run = json.loads(RESULTS.read_text())
     sections = ((SOAK, _soak), (MACHINES, _machines), (HOSTILE, _hostile), (DRILL, _drill))
     rows = {(row["fault"], row["database"]): row for row in run["rows"]}
-    jobs = min(row["jobs"] for row in run["rows"] if "jobs" in row)
+    jobs = min(row["jobs"] for row in run["rows"] if row.get("jobs"))
     lines = ["| Fault | What is promised | SQLite | PostgreSQL |", "|---|---|---|---|"]
     for each in [*FAULTS, AFTERWARDS]:
         cells = [
@@ -105,7 +105,7 @@ def _soak(run: dict[str, Any]) -> str:
         f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind",
     ]
     lines = [
-        f"| {kind} | {each['calls']} | {each.get('unanswered', '')} | {each['quiet']:g} ms | {each['killed']:g} ms |"
+        f"| {kind} | {each['calls']} | {each.get('unanswered', '')} | {each['quiet']:.1f} ms | {each['killed']:.1f} ms |"
         for kind, each in run["p95_ms"].items()
     ]
     lives = [

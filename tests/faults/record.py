@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import statistics
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +22,11 @@ def whereabouts() -> dict[str, str]:
     except (OSError, subprocess.CalledProcessError):
         commit = "unknown"
     return {"commit": commit, "at": datetime.now(UTC).isoformat()}
+
+
+def p95(values: Sequence[float]) -> float | None:
+    """The value that a twentieth of them are above; none for fewer than two."""
+    return statistics.quantiles(values, n=20)[-1] if len(values) > 1 else None
 
 
 def write_run(file: Path, found: dict[str, Any]) -> None:

@@ -150,9 +150,14 @@ async def purge(world: World) -> None:
     await environment.run(activities.purge, SweepInput())
 
 
+async def of_jobs(world: World) -> list[str]:
+    """Objects of any job, whether or not the database has it."""
+    return [key for prefix in (JOBS, RESULTS) for key in await world.store.list_keys(prefix)]
+
+
 async def of_no_job(world: World) -> list[str]:
     """Objects that no job of the database has."""
-    found = [key for prefix in (JOBS, RESULTS) for key in await world.store.list_keys(prefix)]
+    found = await of_jobs(world)
     owners = {job_id for key in found if (job_id := job_of_key(key)) is not None}
     standings = await world.database.read(jobs.standings, job_ids=owners)
     known = {result_key(str(job_id)) for job_id, standing in standings.items() if standing.has_result}

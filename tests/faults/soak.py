@@ -20,14 +20,14 @@ from typing import Any
 import httpx
 import psutil
 from aiohttp import web
-from sqlalchemy import func, make_url, select
+from sqlalchemy import make_url, select
 
 from domain import webhooks
-from domain.tables import LedgerEntry, WebhookDelivery
+from domain.tables import WebhookDelivery
 from domain.webhooks import EndpointTerms
 from gateway.calls import TemporalAwayError
 from tests.faults.faults import SLOWER
-from tests.faults.record import write_run
+from tests.faults.record import p95, write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, place, running_world
 
@@ -52,11 +52,8 @@ PAGES = ("/dashboard/", "/dashboard/jobs", "/dashboard/products", "/dashboard/bi
 ITEMS = 20
 """Of a backfill."""
 
-WARM_SECONDS = 120.0
-"""So long after its start a process is warm, and so is the whole."""
-
-QUIET_UNTIL, SAMPLE_SECONDS = 420.0, 5.0
-"""Nothing is killed until then; how often memory is read."""
+WARM_SECONDS, QUIET_UNTIL, SAMPLE_SECONDS = 120.0, 420.0, 5.0
+"""From when on calls count as quiet ones, and until when: nothing is killed before. How often memory is read."""
 
 DATABASE = "postgresql"
 
@@ -208,10 +205,10 @@ class Soak:
 
     def figures(self) -> dict[str, Any]:
         """Latencies quiet and under kills, and how memory and descriptors went in the longest life of each part."""
-        p95 = {
+        latencies = {
             kind: {
-                "quiet": _p95([spent for at, spent in calls if WARM_SECONDS < at < QUIET_UNTIL]),
-                "killed": _p95([spent for at, spent in calls if at >= QUIET_UNTIL]),
+                "quiet": p95([spent for at, spent in calls if WARM_SECONDS < at < QUIET_UNTIL]),
+                "killed": p95([spent for at, spent in calls if at >= QUIET_UNTIL]),
                 "calls": len(calls),
                 "unanswered": self.unanswered[kind],
             }
@@ -234,7 +231,7 @@ class Soak:
             "minutes": round(self.seconds / 60),
             "quiet_minutes": QUIET_UNTIL / 60,
             "killed": dict(self.killed),
-            "p95_ms": p95,
+            "p95_ms": latencies,
             "lives": found,
         }
 
@@ -259,10 +256,6 @@ def _words(process: psutil.Process) -> list[str]:
     with suppress(psutil.Error):
         return process.cmdline()
     return []
-
-
-def _p95(values: list[float]) -> float | None:
-    return round(sorted(values)[int(0.95 * (len(values) - 1))], 1) if values else None
 
 
 @asynccontextmanager
@@ -296,8 +289,7 @@ async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]
             await soak.use()
             healthy = await world.until_healthy()
             backfilled = await soak.backfilled()
-            billed = select(func.count()).where(LedgerEntry.account_id == soak.busy, LedgerEntry.kind == "settle")
-            backfilled["billed"] = await world.count(billed)
+            backfilled["billed"] = await world.billed(soak.busy)
             verdict = await judge(world, soak.customers, set(), healthy)
             told = await _told(world, soak)
     figures = soak.figures()
@@ -311,7 +303,7 @@ async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]
         complaints += [f"{part}: {name} grow" for name, each in trends if _grows(each)]
     for kind, each in figures["p95_ms"].items():
         if each["quiet"] and each["killed"] > SLOWER * each["quiet"]:
-            complaints.append(f"{kind}: p95 {each['killed']} ms, quiet {each['quiet']} ms")
+            complaints.append(f"{kind}: p95 {each['killed']:.1f} ms, quiet {each['quiet']:.1f} ms")
     return {**asdict(verdict), **figures, "backfills": backfilled, "webhooks": told, "complaints": complaints}
 
 

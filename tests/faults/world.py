@@ -33,7 +33,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.authentication import sessions
 from domain.jobs.jobs import COMPLETED, PROCESSING
-from domain.tables import Job, Login
+from domain.tables import Job, LedgerEntry, Login
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.record import ProcessIdentity, StackRecord, write_environment
@@ -167,7 +167,6 @@ class World:
         self.clock = data_dir / "clock" if clocks and FAKETIME else None
         self.account_id = uuid.UUID(int=0)
         self.probes = set[uuid.UUID]()
-        self.healing: asyncio.Task[float] | None = None
         self.mended = 0.0
         self.quickest = math.inf
         self.over = asyncio.Event()
@@ -177,7 +176,7 @@ class World:
         """Begin a fault: nothing was broken yet, and nothing is wrong."""
         self.in_progress: int | None = None
         self.complaints: list[str] = []
-        self.healing = None
+        self.healing: asyncio.Task[float] | None = None
         for left in self.orders.glob("*"):
             left.unlink()
 
@@ -248,6 +247,12 @@ class World:
     async def count(self, statement: Select[Any]) -> int:
         """What the database counts."""
         return await self.database.read(lambda session: session.scalar(statement) or 0)
+
+    async def billed(self, account_id: uuid.UUID) -> int:
+        """How many pictures an account was billed."""
+        return await self.count(
+            select(func.count()).where(LedgerEntry.account_id == account_id, LedgerEntry.kind == "settle")
+        )
 
     async def until(self, statement: Select[Any], number: int, seconds: float = 30.0) -> None:
         """Wait until the database counts so many, which are what is in progress when the fault begins."""
