@@ -124,8 +124,8 @@ machines: test-env ## Several APIs and workers behind haproxy: money, rates, rol
 	$(BIN)/python -m tests.faults.machines $(if $(TRIAL),--only $(TRIAL))
 
 hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=100000] [STEPS=1000000]; takes three hours
-	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --bodies $(or $(BODIES),100000) \
-	  --steps $(or $(STEPS),1000000)
+	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --guided $(or $(DAMAGED),100000) \
+	  --bodies $(or $(BODIES),100000) --steps $(or $(STEPS),1000000)
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

@@ -1,8 +1,9 @@
 """``python -m tests.faults.hostile``: the suite's hostile input by the hundred thousand; what came of it, as JSON.
 
-The same tests as in the suite, with more examples: pictures that were damaged, bodies that no client would send, random
-steps of the money machine on both databases. Many are shared out among runs of the tests, one on each core, each with a
-seed and a database of its own: what looks at every row of it at every step would take ever longer.
+The same tests as in the suite, with more examples: pictures that were damaged by chance, and by what code they reach;
+bodies that no client would send; random steps of the money machine on both databases. Many are shared out among runs of
+the tests, one on each core, each with a seed and a database of its own: what looks at every row of it at every step
+would take ever longer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from tests.faults.record import write_run
@@ -50,6 +51,14 @@ TARGETS = {
         "MUTATED_PICTURES",
         1,
         10**9,  # whether a process grows shows in a long life
+    ),
+    "guided": Target(
+        "damaged pictures that are chosen by the code that they reach",
+        "Each is decoded or refused within two seconds; new code is reached, and a fault that was planted is found.",
+        "tests/imaging/test_guided_pictures.py",
+        "GUIDED_PICTURES",
+        1,
+        10**9,
     ),
     "bodies": Target(
         "requests that no client would send",
@@ -86,22 +95,29 @@ def _run(target: Target, number: int) -> dict[str, Any]:
     examples = -(-number // (rounds * target.each))
     began = time.monotonic()
     with ThreadPoolExecutor(os.cpu_count()) as cores:
-        cases = [
-            case for some in cores.map(lambda seed: _round(target, examples, seed), range(rounds)) for case in some
-        ]
+        done = list(cores.map(lambda seed: _round(target, examples, seed), range(rounds)))
+    ends = [end for each in done for end in each.ends]
     return {
         "what": target.what,
         "promise": target.promise,
         "number": rounds * examples * target.each,
-        "tests": len(cases),
+        "tests": len(ends),
         "rounds": rounds,
         "seconds": round(time.monotonic() - began),
-        "complaints": [f"{name}: {said}" for name, said in cases if said != "passed"] if cases else ["no test ran"],
+        "found": [found for each in done for found in each.found],
+        "complaints": [f"{name}: {end}" for name, end in ends if end != "passed"] if ends else ["no test ran"],
     }
 
 
-def _round(target: Target, examples: int, seed: int) -> list[tuple[str, str]]:
-    """Run the tests once: each with its name, and ``passed``, ``failure``, ``error`` or ``skipped``."""
+class Round(NamedTuple):
+    """One run of the tests: what they are called and how they ended, and the figures that they recorded."""
+
+    ends: list[tuple[str, str]]
+    found: list[str]
+
+
+def _round(target: Target, examples: int, seed: int) -> Round:
+    """Run the tests once. They end as ``passed``, ``failure``, ``error`` or ``skipped``."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--timeout=0", f"--hypothesis-seed={seed}"]
@@ -111,12 +127,15 @@ def _round(target: Target, examples: int, seed: int) -> list[tuple[str, str]]:
             env={**os.environ, target.variable: str(examples)},
             check=False,
         )
-        cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  # our own file
+        written = ET.parse(report)  # noqa: S314  # our own file
     ends = ("failure", "error", "skipped")
-    return [
-        (f"{case.get('name')}, seed {seed}", next((end for end in ends if case.find(end) is not None), "passed"))
-        for case in cases
-    ]
+    return Round(
+        [
+            (f"{case.get('name')}, seed {seed}", next((end for end in ends if case.find(end) is not None), "passed"))
+            for case in written.iter("testcase")
+        ],
+        [f"{each.get('name')}: {each.get('value')}" for each in written.iter("property")],
+    )
 
 
 if __name__ == "__main__":

@@ -153,8 +153,12 @@ def _came_of(row: dict[str, Any]) -> str:
 
 
 def _hostile(run: dict[str, Any]) -> str:
+    def kept(row: dict[str, Any]) -> str:
+        said = f"**broken**: {', '.join(row['complaints'])}" if row["complaints"] else "kept"
+        return f"{said}, {row['seconds'] // 60} min"
+
     rows = [
-        f"| {row['number']:,} {row['what']} | {row['promise']} | {'**broken**: ' + ', '.join(row['complaints']) if row['complaints'] else 'kept'}, {row['seconds'] // 60} min |"
+        f"| {row['number']:,} {row['what']} | {row['promise']} | {'; '.join([kept(row), *row.get('found', ())])} |"
         for row in run["rows"]
     ]
     return (
