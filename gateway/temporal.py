@@ -117,12 +117,14 @@ class Progress:
         stage: Its own word for it.
         pending: By name, how many steps are under way or wait for a worker.
         drawing: How far the network is, while one draws.
+        waits: Whether it lets time pass: for a part of the service that is away, or because a rehearsal takes its time.
         end: Why the run, which is closed, can no longer finish a job that is still open; None while it is open.
     """
 
     stage: str
     pending: Mapping[str, int]
     drawing: Drawing | None = None
+    waits: bool = False
     end: ErrorCode | None = None
 
 
@@ -246,11 +248,14 @@ class TemporalGateway:
     async def progress_of_job(self, job_id: str) -> Progress:
         """Where an open job's run is; no worker is needed. Raises `RunNotFoundError` while there is no run yet."""
         description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
-        steps = description.raw_description.pending_activities
+        raw, end = description.raw_description, _end_of(description.status)
+        steps = raw.pending_activities
         pending = Counter(step.activity_type.name for step in steps)
         stage = description.typed_search_attributes.get(STAGE_ATTRIBUTE, "")
         render = next((step for step in steps if step.activity_type.name == RENDER.name and _is_under_way(step)), None)
-        return Progress(stage, pending, await self._drawing(render) if render else None, _end_of(description.status))
+        # An open run that neither has a step nor is to decide on one has nothing but a timer.
+        waits = end is None and not steps and not raw.HasField("pending_workflow_task")
+        return Progress(stage, pending, await self._drawing(render) if render else None, waits, end)
 
     async def _drawing(self, render: PendingActivityInfo) -> Drawing | None:
         """What the last heartbeat told besides its line for people; another release may have told anything."""

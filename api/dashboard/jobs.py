@@ -72,6 +72,8 @@ STAGES = {
 }
 """In the order in which a job goes through them."""
 
+AWAY = "Waiting for a part of the service that is away"
+
 _OF_STEP = {
     steps.SEGMENT_PERSON.name: PHOTO,  # before garments: they are fetched beside it, and it usually takes longer
     steps.FETCH_GARMENT.name: GARMENT,
@@ -395,16 +397,18 @@ class Stage:
         name: One of `STAGES`.
         garment: Which garment is being fetched, from 1; None when none is.
         drawing: How far the network is, while one draws.
+        waits: Whether it can only wait for a part of the service that is away.
     """
 
     name: str
     garment: int | None = None
     drawing: Drawing | None = None
+    waits: bool = False
 
     @property
     def words(self) -> str:
         """For people."""
-        words, drawing = STAGES[self.name], self.drawing
+        words, drawing = AWAY if self.waits else STAGES[self.name], self.drawing
         return f"{words}: {progress_words(drawing.step, drawing.steps, drawing.seconds_left)}" if drawing else words
 
 
@@ -420,6 +424,7 @@ def stage_in(progress: Progress, garments: int) -> Stage:
     """The stage that the steps under way come to."""
     name = next((stage for step, stage in _OF_STEP.items() if progress.pending.get(step)), None)
     if name is None:  # before the first step, between two, or in those that run beside the workflow
-        return Stage({"": QUEUE, "accepted": QUEUE, "rendering": FINISHING}.get(progress.stage, DRAWING))
+        name = {"": QUEUE, "accepted": QUEUE, "rendering": FINISHING}.get(progress.stage, DRAWING)
+        return Stage(name, waits=progress.waits and progress.stage != "rehearsing")
     fetching = progress.pending.get(steps.FETCH_GARMENT.name, 0)
     return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None, progress.drawing)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from datetime import timedelta
 
 import pytest
 from temporalio import activity
@@ -9,6 +10,7 @@ from temporalio.client import Client
 
 from gateway.calls import RunNotFoundError
 from gateway.temporal import Progress, TemporalGateway
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, tryon_input
 from workflows.contracts import Drawing
@@ -40,6 +42,26 @@ async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, run
     assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress(
         "completed", {}, end="generation_failed"
     )
+
+
+async def test_a_run_tells_that_it_waits_for_what_is_away(
+    temporal: Client, running: RunningSteps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.failures.AWAY_PAUSE", timedelta(seconds=2))
+    refused = iter([ObjectStoreUnavailableError("refused")])
+
+    async def before(name: str) -> None:
+        if name == "render":
+            for error in refused:
+                raise error
+
+    job, gateway = tryon_input(uuid.uuid4().hex), TemporalGateway(temporal)
+    async with running(FakeSteps(before)) as runs, asyncio.timeout(60):
+        handle = await runs.start(job)
+        while not (progress := await gateway.progress_of_job(job.job_id)).waits:
+            assert progress.end is None
+        assert progress == Progress("rendering", {}, waits=True)
+        assert (await handle.result()).status == "completed"
 
 
 class DrawingSteps(FakeSteps):

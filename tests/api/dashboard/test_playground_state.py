@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from api.dashboard.jobs import QUEUE, Stage, stage_in, stage_of
+from api.dashboard.jobs import AWAY, QUEUE, Stage, stage_in, stage_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
 from gateway.temporal import Progress, TemporalGateway
@@ -55,6 +55,15 @@ async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None
 def test_a_runs_stage_in_words(stage: str, pending: dict[str, int], words_: str, garment: int | None) -> None:
     found = stage_in(Progress(stage, pending), garments=3)
     assert (found.words, found.garment) == (words_, garment)
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "words"),
+    [("accepted", "queue", AWAY), ("rendering", "finishing", AWAY), ("rehearsing", "drawing", "Drawing")],
+)
+def test_a_run_that_only_waits_says_so_where_it_is(stage: str, name: str, words: str) -> None:
+    found = stage_in(Progress(stage, {}, waits=True), garments=1)
+    assert (found.name, found.words) == (name, words)
 
 
 def test_a_drawing_tells_its_step_and_what_is_left() -> None:
