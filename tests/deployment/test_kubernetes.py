@@ -6,6 +6,7 @@ import copy
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import kubernetes_validate
 import pytest
@@ -69,7 +70,7 @@ def test_kustomize_is_told_of_every_file() -> None:
     text = (FOLDER / "kustomization.yaml").read_text()
     files = {file.name for file in FOLDER.glob("*.yaml")} - {"kustomization.yaml", "before.yaml"}
     assert {name for name in files if name in text} == files
-    assert set(told["resources"]) == files - {"worker-gpu.yaml"}
+    assert set(told["resources"]) == files - {"worker-gpu.yaml", "weights.yaml"}
 
 
 LOCKED: dict[str, Callable[[Manifest], object]] = {
@@ -130,6 +131,21 @@ def test_whoever_is_stopped_has_the_time_that_it_takes() -> None:
     assert grace["api"] >= 30 + 5 + 10  # held polls, the balancer's moment, the rest
 
 
+def test_a_node_can_be_drained_and_a_release_rolled_out_while_somebody_works() -> None:
+    for each in of_kind("PodDisruptionBudget"):
+        assert each["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+    strategies = {each["metadata"]["name"]: each["spec"]["strategy"] for each in of_kind("Deployment")}
+    for name in ("api", "worker-warp"):
+        assert strategies[name]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+
+
+def test_a_worker_that_starts_while_temporal_is_away_is_not_killed_for_it() -> None:
+    for name, template in pods():
+        if name.startswith("worker"):
+            probe = template["spec"]["containers"][0]["startupProbe"]
+            assert probe["periodSeconds"] * probe["failureThreshold"] >= 3600
+
+
 def test_every_worker_is_scaled_by_its_queues_and_may_be_disrupted_one_at_a_time() -> None:
     deployments = {each["metadata"]["name"]: each for each in of_kind("Deployment")}
     budgets = {each["metadata"]["name"] for each in of_kind("PodDisruptionBudget")}
@@ -159,7 +175,12 @@ def test_every_worker_is_scaled_by_its_queues_and_may_be_disrupted_one_at_a_time
 
 def test_every_pod_reaches_what_it_needs_and_nothing_else() -> None:
     policies = {each["metadata"]["name"]: each["spec"] for each in of_kind("NetworkPolicy")}
-    assert policies["nothing-else"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    ours = {"app.kubernetes.io/part-of": "tryon"}
+    assert policies["nothing-else"] == {"podSelector": {"matchLabels": ours}, "policyTypes": ["Ingress", "Egress"]}
+    assert all(ours.items() <= template["metadata"]["labels"].items() for _, template in pods())
+    settings = next(each["data"] for each in of_kind("ConfigMap") if each["metadata"]["name"] == "tryon-settings")
+    store = urlsplit(settings["TRYON_S3_ENDPOINT"]).port
+    temporal = int(settings["TRYON_TEMPORAL_ADDRESS"].rpartition(":")[2])
 
     def reaches(labels: dict[str, str], port: int) -> bool:
         for spec in policies.values():
@@ -171,16 +192,19 @@ def test_every_pod_reaches_what_it_needs_and_nothing_else() -> None:
         return False
 
     table = {
-        name: {port for port in (443, 587, 5432, 6379, 7233, 9000) if reaches(template["metadata"]["labels"], port)}
+        name: {
+            port for port in (443, 587, 5432, 6379, temporal, store) if reaches(template["metadata"]["labels"], port)
+        }
         for name, template in pods()
     }
     assert table == {
-        "api": {5432, 6379, 7233, 9000},
-        "worker-cpu": {443, 587, 5432, 6379, 7233, 9000},
-        "worker-warp": {7233, 9000},
-        "worker-gpu": {7233, 9000},
+        "api": {5432, 6379, temporal, store},
+        "worker-cpu": {443, 587, 5432, 6379, temporal, store},
+        "worker-warp": {temporal, store},
+        "worker-gpu": {temporal, store},
         "tryon-migrations": {5432, 6379},
-        "tryon-bucket": {9000},
+        "tryon-bucket": {store},
+        "tryon-weights": {443, 587},
     }
 
 
