@@ -480,8 +480,8 @@ A customer photo and one to four garment pictures in, a picture of that person w
 A POST starts a job and answers at once; poll the job until it is completed or failed. A check says beforehand whether \
 the pictures can be used.
 
-Every 4xx and 5xx answer has the body `{"error": "…"}` and the header `X-Error-Code`. Any operation answers 405 to a \
-method that its address does not take, and an address that is not listed here answers 404.
+Every 4xx and 5xx answer but that of `/readyz` has the body `{"error": "…"}` and the header `X-Error-Code`. Any \
+operation answers 405 to a method that its address does not take, and an address that is not listed here answers 404.
 """
 
 TAGS = [
