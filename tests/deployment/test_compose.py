@@ -12,9 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from runtime.embedded.servers import find_program
-from tests.deployment.compose import EXAMPLE, FILE, OURS, PROJECT, VARIABLE, Compose, example_variables, filled_in, read
+from tests.deployment.compose import (
+    EXAMPLE,
+    FILE,
+    OURS,
+    PROJECT,
+    VARIABLE,
+    Compose,
+    environment_of,
+    example_variables,
+    filled_in,
+    read,
+)
 from tests.deployment.rules import EXACT_TAG, OF_OTHERS, RULES, SECRET
 
 Change = Callable[[dict[str, Any]], object]
@@ -83,6 +95,17 @@ def test_the_other_object_store_follows_it_too_and_takes_the_same_keys(compose: 
     assert list(other["environment"].values()) == list(replaced["environment"].values())[:2]
     assert "-s3.port=9000" in other["command"]
     assert "-dir=" + replaced["volumes"][0].split(":")[1] in other["command"]
+
+
+def test_with_a_store_outside_all_who_need_it_have_a_way_there(compose: Compose) -> None:
+    file = PROJECT / "deployment" / "outside.yml"
+    checked = check_specification(file)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    networks = {name: service.get("networks", []) for name, service in compose.services.items()}
+    networks |= {name: service["networks"] for name, service in yaml.safe_load(file.read_text())["services"].items()}
+    users = [name for name, each in compose.services.items() if "TRYON_S3_ENDPOINT" in environment_of(each)]
+    assert {"api", "worker-cpu", "worker-warp", "bucket"} <= set(users)
+    assert [name for name in users if "outside" not in networks[name]] == ["migrations"], "these ask the database alone"
 
 
 @pytest.mark.parametrize("rule", RULES)
