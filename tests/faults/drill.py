@@ -349,7 +349,7 @@ async def drill(folder: Path, url: str | None, *, rows_alone: bool, jobs_in_flig
     backup.folder.mkdir(mode=0o700)
     shop = Shop()
     async with receiver(lambda: shop.received) as address:
-        async with running_world(data_dir, url, **SETTINGS) as world:
+        async with running_world(data_dir, url, variables=SETTINGS) as world:
             shop.world = world
             await shop.open(address)
             early, signed_in = shop.new_key(), world.sign_in(shop.busy)
@@ -373,7 +373,7 @@ async def drill(folder: Path, url: str | None, *, rows_alone: bool, jobs_in_flig
         found, destroyed = Found(Moment(began, made)), time.monotonic()
         await backup.put_files_back()
         rows_back = backup.rows_back(bucket=not rows_alone)
-        async with running_world(data_dir, url, prepare=rows_back, instead_of=world, **SETTINGS) as again:
+        async with running_world(data_dir, url, prepare=rows_back, instead_of=world, variables=SETTINGS) as again:
             restored = time.monotonic()
             shop.world, heard = again, set(shop.received)
             again.probes |= world.probes

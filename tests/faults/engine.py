@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 from typing import cast
+from unittest.mock import patch
 
 from bench.growth.sleeping import BEAT_SECONDS, NAME, SleepingEngine
 from engines.base import DeviceBroken, DeviceOutOfMemory, OnStep, RenderRequest, RenderResult, ShouldStop
@@ -74,8 +75,8 @@ def main() -> None:
     def choose_engines(_settings: Settings, _segmenter: object) -> RoutedEngines:
         return RoutedEngines(Route(NAME, {}), {NAME: engine})
 
-    worker.choose_segmenter, worker.choose_engines = choose_segmenter, choose_engines  # type: ignore[assignment]
-    worker.main()
+    with patch.multiple(worker, choose_segmenter=choose_segmenter, choose_engines=choose_engines):
+        worker.main()
 
 
 if __name__ == "__main__":

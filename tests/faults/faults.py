@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -198,11 +198,10 @@ async def database_locked(world: World, jobs: int) -> list[Customer]:
 def _hold_the_database(world: World) -> None:
     file = world.settings.database.file()
     if file is not None:
-        with sqlite3.connect(file, isolation_level=None, timeout=30) as held:
-            held.execute("BEGIN IMMEDIATE")
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as lock:
+            lock.execute("BEGIN IMMEDIATE")
             time.sleep(AWAY_SECONDS)
-            held.execute("ROLLBACK")
-        held.close()
+            lock.execute("ROLLBACK")
         return
     with psycopg.connect(world.settings.database.url) as held, held.transaction(force_rollback=True):
         held.execute("LOCK TABLE account, job, ledger IN ACCESS EXCLUSIVE MODE")

@@ -438,9 +438,10 @@ async def run(data_dir: Path, url: str | None, valkey: str, wanted: argparse.Nam
         write_run(OUT, {"rows": rows, "throughput": curve})
         print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
 
+    variables = {"TRYON_RATE_LIMIT_URL": valkey, "TRYON_API_LEAVE_SECONDS": str(LEAVE_SECONDS)}
     servers = {"postgresql": make_url(url or "").port or 0, "valkey": make_url(valkey).port or 0}
     async with (
-        running_world(data_dir, url, TRYON_RATE_LIMIT_URL=valkey, TRYON_API_LEAVE_SECONDS=str(LEAVE_SECONDS)) as world,
+        running_world(data_dir, url, variables=variables) as world,
         Fleet(world, servers).running() as fleet,
     ):
         for trial in (rolling, money):

@@ -83,9 +83,8 @@ class Verdict:
 async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUID], healthy_after_s: float) -> Verdict:
     """Look at everything; ``known`` are jobs of earlier faults, to which those of this one are added."""
     own = {uuid.UUID(each.job_id) for each in customers if each.job_id}
-    states, kinds, disagreements = await asyncio.to_thread(_read, world)
+    states, kinds, theirs, disagreements = await asyncio.to_thread(_read, world)
     new = states.keys() - known
-    theirs = new & await asyncio.to_thread(jobs_of, world)
     wrong = [job_id for job_id in new if states[job_id] in ENTRIES and kinds[job_id] != ENTRIES[states[job_id]]]
     ends = Counter(each.end for each in customers)
     ended = [(each.end, states.get(uuid.UUID(each.job_id or ""))) for each in customers if each.end]
@@ -95,7 +94,7 @@ async def judge(world: World, customers: Sequence[Customer], known: set[uuid.UUI
         completed=ends[COMPLETED],
         failed=ends[FAILED],
         lost=len(customers) - ends[COMPLETED] - ends[FAILED] + len(own - states.keys()),
-        twice=len(theirs - own - world.probes),
+        twice=len((theirs & new) - own - world.probes),
         stuck=sum(states[job_id] == PROCESSING for job_id in new),
         misbilled=len(wrong),
         disagreements=disagreements,
@@ -116,16 +115,18 @@ def jobs_of(world: World) -> set[uuid.UUID]:
         return set(session.scalars(select(Job.id).where(Job.account_id == world.account_id)))
 
 
-def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[str]], int]:
+def _read(world: World) -> tuple[dict[uuid.UUID, str], dict[uuid.UUID, Counter[str]], set[uuid.UUID], int]:
+    """Of all jobs: how they stand, their entries in the ledger, and which are the customers'; what disagrees."""
     with world.database.reading() as session:
-        rows = session.execute(select(Job.id, Job.status)).all()
+        rows = session.execute(select(Job.id, Job.status, Job.account_id)).all()
         entries = session.execute(select(LedgerEntry.job_id, LedgerEntry.kind)).all()
         disagreements = len(check_ledger(session))
     kinds: dict[uuid.UUID, Counter[str]] = {row.id: Counter() for row in rows}
     for job_id, kind in entries:
         if job_id is not None:
             kinds.setdefault(job_id, Counter())[kind] += 1
-    return {row.id: row.status for row in rows}, kinds, disagreements
+    theirs = {row.id for row in rows if row.account_id == world.account_id}
+    return {row.id: row.status for row in rows}, kinds, theirs, disagreements
 
 
 async def _left(world: World, ended: set[uuid.UUID]) -> int:

@@ -280,7 +280,7 @@ async def receiver(received: Callable[[], Counter[str]]) -> AsyncIterator[str]:
 
 async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]:
     """Soak, and judge."""
-    async with running_world(data_dir, url, TRYON_WEBHOOK_TRUSTED_NETWORKS="127.0.0.0/8") as world:
+    async with running_world(data_dir, url, variables={"TRYON_WEBHOOK_TRUSTED_NETWORKS": "127.0.0.0/8"}) as world:
         soak = Soak(world, 60 * minutes)
         await soak.open_second_account()
         async with receiver(lambda: soak.received) as address:

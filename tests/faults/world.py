@@ -443,7 +443,7 @@ async def running_world(
     clocks: bool = False,
     prepare: Callable[[World], Awaitable[None]] | None = None,
     instead_of: World | None = None,
-    **more: str,
+    variables: Mapping[str, str] = {},
 ) -> AsyncIterator[World]:
     """All parts, up and healthy; whatever is killed is started again, as systemd would.
 
@@ -454,7 +454,7 @@ async def running_world(
         prepare: Makes the tables, once the servers are up and before a process of ours is; migrates, if nothing else is
             said.
         instead_of: A world that is gone, with whose account this one goes on.
-        more: Further variables of every part.
+        variables: Further ones, of every part.
     """
     os.environ.clear()
     os.environ.update(_CLEAN)
@@ -470,12 +470,12 @@ async def running_world(
         TRYON_TEMPORAL_UI="false",
         **({"TRYON_DATABASE_URL": database_url} if database_url else {}),
     )
-    os.environ.update(more)
-    (data_dir / "logs").mkdir(parents=True, exist_ok=True)
-    variables = choose_environment(Settings())
-    write_environment(data_dir / EMBEDDED_FILE, variables)
     os.environ.update(variables)
-    world = World(data_dir, variables, clocks=clocks)
+    (data_dir / "logs").mkdir(parents=True, exist_ok=True)
+    chosen = choose_environment(Settings())
+    write_environment(data_dir / EMBEDDED_FILE, chosen)
+    os.environ.update(chosen)
+    world = World(data_dir, chosen, clocks=clocks)
     world.orders.mkdir(exist_ok=True)
     StackRecord(ProcessIdentity.of(os.getpid()), {}, {}).write(data_dir)  # commands see that it is up
     targets = {

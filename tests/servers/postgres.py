@@ -71,7 +71,7 @@ def running_postgres() -> Iterator[str]:
 
 def _wait(binaries: Path, port: int) -> None:
     deadline = time.monotonic() + 30
-    ready = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port)]
+    ready = [str(binaries / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
     while subprocess.run(ready, check=False, capture_output=True).returncode != 0:
         if time.monotonic() > deadline:
             raise TimeoutError("PostgreSQL did not come up")
