@@ -100,7 +100,7 @@ def _soak(run: dict[str, Any]) -> str:
     kills = ", ".join(f"{part} {times}" for part, times in run["killed"].items())
     counted = [
         f"{run['jobs']} try-ons of customers: {run['completed']} completed, {run['failed']} failed, {run['lost']} lost, {run['twice']} twice",
-        f"{run['backfills']['items']} items of {run['backfills']['started']} backfills: {run['backfills']['completed']} completed",
+        f"{run['backfills']['items']} items of {run['backfills']['started']} backfills: {run['backfills']['completed']} completed, {run['backfills']['billed']} billed",
         f"{run['webhooks']['written']} webhooks: {run['webhooks']['received']} received, {run['webhooks']['twice']} of them more than once",
         f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind",
     ]
