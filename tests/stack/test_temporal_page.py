@@ -25,7 +25,7 @@ from workflows.queues import GPU_QUEUE
 FIND = "Of an account, by stage, outcome or engine"
 UNDER_WAY = "Now under way"
 SLOW = "Slow ones"
-OTHERS = "Mail, erasures, imports, checks"
+OTHERS = "Mail, erasures, imports, checks, products, webhooks"
 ENDED_FROM_OUTSIDE = "Ones that did not end by themselves"
 READ = "The same on the command line"
 WHY = "The code, and the step's own words"

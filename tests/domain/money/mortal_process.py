@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
+from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionResponse
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -132,8 +133,8 @@ class FakeTemporal:
                 process.step()
                 if id not in self.runs:
                     raise RPCError("unknown", RPCStatusCode.NOT_FOUND, b"")
-                steps = SimpleNamespace(pending_activities=[])
-                return SimpleNamespace(status=self.runs[id], raw_description=steps, typed_search_attributes={})
+                raw = DescribeWorkflowExecutionResponse()
+                return SimpleNamespace(status=self.runs[id], raw_description=raw, typed_search_attributes={})
 
             async def cancel() -> None:
                 process.step()
