@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from runtime.embedded.servers import find_program
 from tests.deployment.compose import (
@@ -101,8 +100,8 @@ def test_with_a_store_outside_all_who_need_it_have_a_way_there(compose: Compose)
     file = PROJECT / "deployment" / "outside.yml"
     checked = check_specification(file)
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    networks = {name: service.get("networks", []) for name, service in compose.services.items()}
-    networks |= {name: service["networks"] for name, service in yaml.safe_load(file.read_text())["services"].items()}
+    networks = {name: each.get("networks", []) for name, each in compose.services.items()}
+    networks |= {name: each["networks"] for name, each in read(file.read_text(), filled_in()).services.items()}
     users = [name for name, each in compose.services.items() if "TRYON_S3_ENDPOINT" in environment_of(each)]
     assert {"api", "worker-cpu", "worker-warp", "bucket"} <= set(users)
     assert [name for name in users if "outside" not in networks[name]] == ["migrations"], "these ask the database alone"

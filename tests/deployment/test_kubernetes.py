@@ -45,6 +45,11 @@ def of_kind(kind: str) -> list[Manifest]:
     return [each for each in manifests() if each["kind"] == kind]
 
 
+def addresses() -> dict[str, str]:
+    """The settings that all of our pods have."""
+    return next(each["data"] for each in of_kind("ConfigMap") if each["metadata"]["name"] == "tryon-settings")
+
+
 def pods() -> Iterator[tuple[str, Manifest]]:
     for each in (*of_kind("Deployment"), *of_kind("Job")):
         yield each["metadata"]["name"], each["spec"]["template"]
@@ -150,7 +155,7 @@ def test_every_worker_is_scaled_by_its_queues_and_may_be_disrupted_one_at_a_time
     deployments = {each["metadata"]["name"]: each for each in of_kind("Deployment")}
     budgets = {each["metadata"]["name"] for each in of_kind("PodDisruptionBudget")}
     assert budgets == set(deployments)
-    settings = next(each["data"] for each in of_kind("ConfigMap") if each["metadata"]["name"] == "tryon-settings")
+    settings = addresses()
     queues = {}
     for each in of_kind("ScaledObject"):
         spec = each["spec"]
@@ -178,7 +183,7 @@ def test_every_pod_reaches_what_it_needs_and_nothing_else() -> None:
     ours = {"app.kubernetes.io/part-of": "tryon"}
     assert policies["nothing-else"] == {"podSelector": {"matchLabels": ours}, "policyTypes": ["Ingress", "Egress"]}
     assert all(ours.items() <= template["metadata"]["labels"].items() for _, template in pods())
-    settings = next(each["data"] for each in of_kind("ConfigMap") if each["metadata"]["name"] == "tryon-settings")
+    settings = addresses()
     store = urlsplit(settings["TRYON_S3_ENDPOINT"]).port
     temporal = int(settings["TRYON_TEMPORAL_ADDRESS"].rpartition(":")[2])
 

@@ -21,11 +21,9 @@ with atheris.instrument_imports(include=["imaging", "PIL"]):
     from imaging.decode import decode_image, decode_logo
     from imaging.errors import ImageError
     from imaging.limits import PHOTO_LIMITS
-    from imaging.opening import inspect_image
+    from imaging.opening import PNG_SIGNATURE, inspect_image
 
     Image.init()  # it imports the parsers
-
-PNG_START = b"\x89PNG\r\n\x1a\n"
 
 LIMITS = replace(PHOTO_LIMITS, min_side=8)
 """Small pictures are quick."""
@@ -62,9 +60,9 @@ def changed(data: bytes, longest: int, seed: int) -> bytes:
 
 def with_right_checksums(data: bytes) -> bytes:
     """A PNG with those of its chunks; anything else as it is."""
-    if not data.startswith(PNG_START):
+    if not data.startswith(PNG_SIGNATURE):
         return data
-    mended, at = bytearray(data), len(PNG_START)
+    mended, at = bytearray(data), len(PNG_SIGNATURE)
     while (end := at + 8 + int.from_bytes(data[at : at + 4])) + 4 <= len(data):
         struct.pack_into(">I", mended, end, zlib.crc32(data[at + 4 : end]))
         at = end + 4

@@ -30,13 +30,19 @@ def search(target: str, folder: Path, number: int) -> subprocess.CompletedProces
     pictures.mkdir()
     for index, seed in enumerate(SEEDS):
         (pictures / str(index)).write_bytes(seed)
-    longest = 2 * max(map(len, SEEDS))
-    options = {"runs": number, "seed": 1, "timeout": int(LONGEST_SECONDS), "max_len": longest}
-    options |= {"len_control": 0, "reduce_inputs": 0}  # pictures stay as long as they are, or none would be whole
-    options["rss_limit_mb"] = 0  # what it counts includes the process that started it, which may have had gigabytes
+    options = {
+        "runs": number,
+        "seed": 1,
+        "timeout": int(LONGEST_SECONDS),
+        "artifact_prefix": f"{folder}/",
+        # Pictures stay as long as they are, or none would be whole.
+        "max_len": 2 * max(map(len, SEEDS)),
+        "len_control": 0,
+        "reduce_inputs": 0,
+        "rss_limit_mb": 0,  # what it counts includes the process that started it, which may have had gigabytes
+    }
     words = [f"-{name}={value}" for name, value in options.items()]
     command = [sys.executable, "-m", "tests.imaging.guided_pictures", target, str(pictures), *words]
-    command.append(f"-artifact_prefix={folder}/")
     return subprocess.run(command, stdout=PIPE, stderr=STDOUT, text=True, errors="replace", check=False)
 
 
