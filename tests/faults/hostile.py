@@ -24,6 +24,8 @@ from tests.faults.record import write_run
 
 PROJECT = Path(__file__).parents[2]
 OUT = Path("out/hostile.json")
+MADE = "inputs"
+"""The property of a test's report that counts them, where an example is no fixed number of them."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Target:
     """Tests that take a number of examples from a variable.
 
     Attributes:
-        each: How many inputs an example of theirs is.
+        each: How many inputs an example of theirs is, at most.
         at_once: How many inputs one run of them gets.
     """
 
@@ -84,25 +86,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.hostile", description=__doc__)
     for name in TARGETS:
         parser.add_argument(f"--{name}", type=int, default=0, help="how many, about")
+    parser.add_argument("--seed", type=int, default=0, help="of the first run of the tests; each later one adds 1")
     wanted = vars(parser.parse_args())
-    rows = [_run(TARGETS[name], number) for name, number in wanted.items() if number]
+    first = wanted.pop("seed")
+    rows = [_run(TARGETS[name], number, first) for name, number in wanted.items() if number]
     write_run(OUT, {"rows": rows})
     sys.exit(any(row["complaints"] for row in rows))
 
 
-def _run(target: Target, number: int) -> dict[str, Any]:
+def _run(target: Target, number: int, first: int) -> dict[str, Any]:
     rounds = -(-number // target.at_once)
     examples = -(-number // (rounds * target.each))
     began = time.monotonic()
     with ThreadPoolExecutor(os.cpu_count()) as cores:
-        done = list(cores.map(lambda seed: _round(target, examples, seed), range(rounds)))
+        done = list(cores.map(lambda seed: _round(target, examples, seed), range(first, first + rounds)))
     ends = [end for each in done for end in each.ends]
+    made = sum(each.made for each in done)
     return {
         "what": target.what,
         "promise": target.promise,
-        "number": rounds * examples * target.each,
+        "number": made or rounds * examples * target.each,
         "tests": len(ends),
         "rounds": rounds,
+        "seeds": [first, first + rounds - 1],
         "seconds": round(time.monotonic() - began),
         "found": [found for each in done for found in each.found],
         "complaints": [f"{name}: {end}" for name, end in ends if end != "passed"] if ends else ["no test ran"],
@@ -110,10 +116,14 @@ def _run(target: Target, number: int) -> dict[str, Any]:
 
 
 class Round(NamedTuple):
-    """One run of the tests: what they are called and how they ended, and the figures that they recorded."""
+    """One run of the tests: what they are called and how they ended, and the figures that they recorded.
+
+    ``made`` is how many inputs the tests counted; 0 if they count none.
+    """
 
     ends: list[tuple[str, str]]
     found: list[str]
+    made: int
 
 
 def _round(target: Target, examples: int, seed: int) -> Round:
@@ -129,12 +139,14 @@ def _round(target: Target, examples: int, seed: int) -> Round:
         )
         written = ET.parse(report)  # noqa: S314  # our own file
     ends = ("failure", "error", "skipped")
+    found = [(str(each.get("name")), str(each.get("value"))) for each in written.iter("property")]
     return Round(
         [
             (f"{case.get('name')}, seed {seed}", next((end for end in ends if case.find(end) is not None), "passed"))
             for case in written.iter("testcase")
         ],
-        [f"{each.get('name')}: {each.get('value')}" for each in written.iter("property")],
+        [f"{name}: {value}" for name, value in found if name != MADE],
+        sum(int(value) for name, value in found if name == MADE),
     )
 
 

@@ -77,7 +77,11 @@ class HeldPost:
 
 
 class MoneyScene(RuleBasedStateMachine):
-    """State and invariants; rules are added by those who inherit it."""
+    """State and invariants; rules are added by those who inherit it.
+
+    Attributes:
+        steps: How many were made and found right.
+    """
 
     posted = Bundle("posted")
     held = Bundle("held")
@@ -92,6 +96,7 @@ class MoneyScene(RuleBasedStateMachine):
         self.answered: set[uuid.UUID] = set()
         self.touched: set[str] = set()
         self.sound = False
+        self.steps = 0
         self.standings: dict[str, Standing] = {}
 
     @initialize(birth=BIRTHS)
@@ -136,6 +141,7 @@ class MoneyScene(RuleBasedStateMachine):
         mine = {member.account_id for member in self.members.values()}
         assert [wrong for wrong in self.service.run(self.service.disagreements()) if wrong.account_id in mine] == []
         self.sound = True
+        self.steps += 1
 
     def check_answers_and_results(self) -> None:
         rows = {job_id: job for standing in self.standings.values() for job_id, job in standing.jobs.items()}

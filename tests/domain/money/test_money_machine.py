@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 
@@ -44,13 +44,23 @@ def stage(url: str) -> Iterator[tuple[asyncio.Runner, Database]]:
         yield runner, database
 
 
-def play(url: str) -> None:
+def play(url: str) -> int:
+    """How many steps were made. Hypothesis ends an example early when it has drawn much for it."""
+    machines: list[MoneyMachine] = []
     with stage(url) as (runner, database):
-        run_state_machine_as_test(lambda: MoneyMachine(runner, database), settings=SHORT)
+
+        def begin() -> MoneyMachine:
+            machines.append(MoneyMachine(runner, database))
+            return machines[-1]
+
+        run_state_machine_as_test(begin, settings=SHORT)
+    return sum(machine.steps for machine in machines)
 
 
-def test_money_is_right_whatever_happens(own_database_url: str) -> None:
-    play(own_database_url)
+def test_money_is_right_whatever_happens(
+    own_database_url: str, record_testsuite_property: Callable[[str, int], None]
+) -> None:
+    record_testsuite_property("inputs", play(own_database_url))
 
 
 @pytest.mark.databases("sqlite")  # it is about the machine, which is the same on both
