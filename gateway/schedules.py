@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NoReturn
 
+import structlog
 from temporalio import client as sdk
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client, Schedule, ScheduleActionStartWorkflow, ScheduleListDescription
 
-from gateway.calls import RunNotFoundError, temporal_calls
+from gateway.calls import RunNotFoundError, TemporalAwayError, temporal_calls
 from workflows.contracts import Contract, LedgerCheckInput, SweepInput
 from workflows.queues import CPU_QUEUE
 from workflows.sweeps import LedgerCheckWorkflow
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,9 @@ SCHEDULES = (
 """Every schedule of the service."""
 
 LEDGER_CHECK = SCHEDULES[-1]
+
+KEEP_SECONDS = 60.0
+"""Between two looks for schedules that are gone."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +102,26 @@ class Schedules:
         """
         with temporal_calls():
             for scheduled in SCHEDULES:
-                try:
-                    await self._client.create_schedule(scheduled.name, scheduled.schedule())
-                except sdk.ScheduleAlreadyRunningError:
+                if not await self._created(scheduled):
                     await self._bring_up_to_date(scheduled)
+
+    async def keep(self) -> NoReturn:
+        """Create those that are gone, each minute, for ever: a server may lose its database, or be another one.
+
+        Those that are there stay as they are, since a process of an older version may do this too.
+        """
+        while True:
+            await asyncio.sleep(KEEP_SECONDS)
+            with suppress(TemporalAwayError):  # there is another minute
+                await self.create_missing()
+
+    async def create_missing(self) -> None:
+        """Create the schedules that are not there."""
+        with temporal_calls():
+            there = {each.id async for each in await self._client.list_schedules()}
+            for scheduled in SCHEDULES:
+                if scheduled.name not in there and await self._created(scheduled):
+                    log.warning("a schedule was gone, and is there again", schedule=scheduled.name)
 
     async def check_ledger_now(self) -> None:
         """Start a check of the ledger, rather than within the hour."""
@@ -122,6 +146,14 @@ class Schedules:
         lying = args[0] if len(args) == 1 and isinstance(args[0], Payload) else None  # as it is on the server
         return _facts(found.schedule, lying) == _facts(scheduled.schedule(), argument)
 
+    async def _created(self, scheduled: Scheduled) -> bool:
+        """Create it; false if it is there."""
+        try:
+            await self._client.create_schedule(scheduled.name, scheduled.schedule())
+        except sdk.ScheduleAlreadyRunningError:
+            return False
+        return True
+
     async def _bring_up_to_date(self, scheduled: Scheduled) -> None:
         async def update(current: sdk.ScheduleUpdateInput) -> sdk.ScheduleUpdate | None:
             if await self.follows_the_code(scheduled, current.description):
@@ -130,7 +162,7 @@ class Schedules:
             schedule.state = current.description.schedule.state
             return sdk.ScheduleUpdate(schedule)
 
-        # Deleted in this very moment by somebody who will have a reason; the next start makes it anew.
+        # Deleted in this very moment; `keep` makes it anew.
         with suppress(RunNotFoundError), temporal_calls():
             await self._client.get_schedule_handle(scheduled.name).update(update)
 

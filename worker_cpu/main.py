@@ -165,6 +165,7 @@ async def run(settings: Settings, telemetry: Telemetry) -> None:
             [worker, webhook_worker],
             stop,
             lambda: relay_forever(database, temporal, result_ttl),
+            temporal.schedules.keep,
             lambda: state.record_forever(settings.metrics.state_interval_seconds),
             lambda: watch_routing(temporal.client, CPU_QUEUE, "workflow", version_of(settings.temporal, "cpu")),
             name="cpu",

@@ -17,6 +17,7 @@ from temporalio.client import (
     ScheduleUpdate,
 )
 
+from gateway import schedules
 from gateway.schedules import SCHEDULES
 from gateway.temporal import TemporalGateway
 from workflows.contracts import SweepInput
@@ -96,6 +97,20 @@ async def test_a_paused_schedule_stays_paused_when_it_is_brought_up_to_date(clie
     found = await described(client)
     assert found.schedule.spec.intervals[0].every == OURS.every
     assert (found.schedule.state.paused, found.schedule.state.note) == (True, "the disk is being exchanged")
+
+
+async def test_a_schedule_that_is_gone_comes_back_and_others_stay_as_they_are(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after the loss of Temporal's database, while CPU workers run on."""
+    monkeypatch.setattr(schedules, "KEEP_SECONDS", 0.1)
+    await with_older(client, replace(OURS, every=timedelta(hours=3)).schedule())
+    keeping = asyncio.create_task(TemporalGateway(client).schedules.keep())
+    async with asyncio.timeout(20):
+        while {each.id async for each in await client.list_schedules()} != set(BY_NAME):
+            await asyncio.sleep(0.05)
+    keeping.cancel()
+    assert (await described(client)).schedule.spec.intervals[0].every == timedelta(hours=3)
 
 
 async def test_workers_that_start_at_once_agree(client: Client) -> None:
