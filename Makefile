@@ -17,7 +17,7 @@ REPORTS := out/tests
 # A library that computes in several threads has them spin while they wait, on cores that others need.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-drawing test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak machines drill hostile screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-drawing test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard bench-growth bench-peers faults soak machines drill hostile proof screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -117,15 +117,18 @@ faults: test-env ## Break the service on purpose, on both databases, with jobs i
 soak: test-env ## Mixed use while something is killed each minute: [MINUTES=120]
 	$(BIN)/python -m tests.faults.soak $(if $(MINUTES),--minutes $(MINUTES))
 
-drill: test-env ## A backup under load, everything destroyed, the backup restored: [DATABASE=postgresql] [JOBS=20]; needs PostgreSQL's tools and aws
+drill: test-env ## A backup under load, everything destroyed, the backup restored: [DATABASE=postgresql] [JOBS=20]; needs PostgreSQL and aws; takes ten minutes
 	$(BIN)/python -m tests.faults.drill $(if $(DATABASE),--database $(DATABASE)) $(if $(JOBS),--jobs $(JOBS))
 
-machines: test-env ## Several APIs and workers behind haproxy: money, rates, rolling restarts, jobs a second: [TRIAL=rolling]
+machines: test-env ## Several APIs and workers behind haproxy: money, rates, rolling restarts, jobs a second: [TRIAL=rolling]; needs PostgreSQL and haproxy; takes fifteen minutes
 	$(BIN)/python -m tests.faults.machines $(if $(TRIAL),--only $(TRIAL))
 
-hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=100000] [STEPS=1000000]; takes three hours
+hostile: test-env ## Damaged pictures, bodies and steps of the money machine: [DAMAGED=100000] [BODIES=100000] [STEPS=1000000]; takes four hours
 	$(BIN)/python -m tests.faults.hostile --pictures $(or $(DAMAGED),100000) --guided $(or $(DAMAGED),100000) \
 	  --bodies $(or $(BODIES),100000) --steps $(or $(STEPS),1000000)
+
+proof: test-env ## docs/proof.md, with further runs: [RUNS="out/faults.json out/soak.json"]
+	$(BIN)/python -m tests.faults.page $(RUNS)
 
 screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
 	$(BIN)/python -m tests.e2e.screens

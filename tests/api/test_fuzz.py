@@ -23,6 +23,9 @@ from tests.api.conftest import Api, OpenApi, combo, single
 from tests.api.raw_call import Answer, Headers, call
 from tests.pictures import data_uri
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+"""A text that one of them takes may be one that the other does not."""
+
 TRYON, COMBO, PRODUCTS = "/api/v1/tryon", "/api/v1/tryon/combo", "/api/v1/products"
 UNKNOWN_PRODUCT = f"{PRODUCTS}/prod_{'0' * 32}"
 JSON = (b"content-type", b"application/json")

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE, Listed, NotHereError, clock_jumps
-from tests.faults.record import whereabouts, write_run
+from tests.faults.record import write_run
 from tests.faults.referee import jobs_of, judge
 from tests.faults.world import World, place, running_world
+from tests.servers.postgres import PostgresServer
 
 OUT = Path("out/faults.json")
 
@@ -50,8 +51,8 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for database in wanted.database or DATABASES:
         here = [each for each in chosen if database in each.databases]
-        with place(database) as (folder, url):
-            asyncio.run(_go_through(here, database, url, folder, wanted, rows))
+        with place(database) as (folder, server):
+            asyncio.run(_go_through(here, database, server, folder, wanted, rows))
     broken = [row for row in rows if row.get("complaints")]
     print(f"{len(rows)} faults, {len(broken)} promises broken; written to {wanted.out}")
     raise SystemExit(1 if broken else 0)
@@ -60,7 +61,7 @@ def main() -> None:
 async def _go_through(  # noqa: PLR0917
     faults: list[Listed],
     database: str,
-    url: str | None,
+    server: PostgresServer | None,
     folder: Path,
     wanted: argparse.Namespace,
     rows: list[dict[str, Any]],
@@ -70,7 +71,7 @@ async def _go_through(  # noqa: PLR0917
 
     def tell(each: Listed, rounds: list[dict[str, Any]]) -> None:
         row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
-        rows.append({**row, "seed": wanted.seed, **whereabouts()})
+        rows.append({**row, "seed": wanted.seed})
         write_run(wanted.out, {"rows": rows})
         if row.get("complaints"):
             logs = wanted.out.parent / f"{wanted.out.stem}-logs" / f"{each.name}, {database}"
@@ -81,7 +82,7 @@ async def _go_through(  # noqa: PLR0917
         figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
         print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
 
-    async with running_world(folder / "data", url, clocks=clocks) as world:
+    async with running_world(folder / "data", server, clocks=clocks) as world:
         for each in faults:
             until = time.monotonic() + 60 * wanted.minutes
             rounds: list[dict[str, Any]] = []
@@ -103,7 +104,7 @@ def _together(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         values = [each[name] for each in rounds if name in each]
         if name == "complaints":
             row[name] = [complaint for each in values for complaint in each]
-        elif name in ("errors", "answers"):
+        elif name in ("errors", "answers", "hits"):
             row[name] = dict(sum(map(Counter, values), Counter[str]()))
         else:
             least = min if name == "in_flight" else sum
@@ -117,7 +118,7 @@ async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> 
     try:
         customers = await each.run(world, jobs)
         await (world.healing or world.until_healthy())
-        healthy = round(time.monotonic() - world.mended, 1) if world.healing else 0.0
+        healthy = round(time.monotonic() - world.mended, 1) if world.healing else 0.0  # nothing was broken
         verdict = await judge(world, customers, known, healthy)
     except NotHereError as error:
         return {"not_run": str(error)}
@@ -130,6 +131,7 @@ async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> 
     return {
         **asdict(verdict),
         **in_flight,
+        "hits": dict(world.hits),
         "seconds": round(time.monotonic() - began, 1),
         "complaints": [*verdict.complaints(may_fail=each.may_fail, also=each.also), *world.complaints],
     }

@@ -44,12 +44,15 @@ from tests.faults.record import p95, write_run
 from tests.faults.referee import ENTRIES, judge, of_no_job, purge
 from tests.faults.soak import receiver
 from tests.faults.world import GARMENT, Customer, World, digest_of, place, running_world
-from tests.servers.postgres import find_binaries, tell_server
+from tests.servers.postgres import PostgresServer, find_binaries, tell_server
 
 OUT = Path("out/drill.json")
 
 BEFORE_SECONDS, AFTER_SECONDS = 30.0, 30.0
 """Of load, before the backup and behind it."""
+
+DATABASE = "drill"
+"""Of PostgreSQL's server."""
 
 PRODUCT_SECONDS = 2.0  # between two registrations
 
@@ -336,20 +339,25 @@ class Found:
             self.moment.has(made.asked)
 
 
-async def drill(folder: Path, url: str | None, *, rows_alone: bool, jobs_in_flight: int) -> dict[str, Any]:
+async def drill(
+    folder: Path, server: PostgresServer | None, *, rows_alone: bool, jobs_in_flight: int
+) -> dict[str, Any]:
     """Once: use, back up, use on, destroy, restore, use again, judge.
 
     Args:
         folder: For everything.
-        url: A PostgreSQL database; the embedded stack without.
+        server: PostgreSQL; the embedded stack without.
         rows_alone: The database is lost, and nothing else: the bucket and Temporal stay as they are.
         jobs_in_flight: All the time.
     """
+    url = server.url_of(DATABASE) if server else None
     data_dir, backup = folder / "data", Backup(folder / "backup", folder / "data", url)
     backup.folder.mkdir(mode=0o700)
     shop = Shop()
     async with receiver(lambda: shop.received) as address:
-        async with running_world(data_dir, url, variables=SETTINGS) as world:
+        if server is not None:  # one of its own, so that it can be dropped
+            tell_server(server.url, f"CREATE DATABASE {DATABASE}")
+        async with running_world(data_dir, server, database=DATABASE, variables=SETTINGS) as world:
             shop.world = world
             await shop.open(address)
             early, signed_in = shop.new_key(), world.sign_in(shop.busy)
@@ -367,13 +375,14 @@ async def drill(folder: Path, url: str | None, *, rows_alone: bool, jobs_in_flig
             world.kill_everything()
         if not rows_alone:
             shutil.rmtree(data_dir)
-        if url is not None:
-            tell_server(url, f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
+        if server is not None:
+            tell_server(server.url, f"DROP DATABASE {DATABASE} WITH (FORCE)")
 
         found, destroyed = Found(Moment(began, made)), time.monotonic()
         await backup.put_files_back()
         rows_back = backup.rows_back(bucket=not rows_alone)
-        async with running_world(data_dir, url, prepare=rows_back, instead_of=world, variables=SETTINGS) as again:
+        options: dict[str, Any] = {"database": DATABASE, "prepare": rows_back, "instead_of": world}
+        async with running_world(data_dir, server, **options, variables=SETTINGS) as again:
             restored = time.monotonic()
             shop.world, heard = again, set(shop.received)
             again.probes |= world.probes
@@ -511,11 +520,7 @@ def main() -> None:
         if wanted.database not in (None, database) or wanted.destroyed not in (None, destroyed):
             continue
         with place(database) as (folder, server):
-            url = None
-            if server is not None:  # one of its own, so that it can be dropped
-                tell_server(server, "CREATE DATABASE drill")
-                url = server.rpartition("/")[0] + "/drill"
-            found = asyncio.run(drill(folder, url, rows_alone=destroyed == ROWS, jobs_in_flight=wanted.jobs))
+            found = asyncio.run(drill(folder, server, rows_alone=destroyed == ROWS, jobs_in_flight=wanted.jobs))
         rows.append({"database": database, "destroyed": destroyed, **found})
         write_run(wanted.out, {"rows": rows})
         print(json.dumps(rows[-1], indent=1), flush=True)

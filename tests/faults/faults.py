@@ -11,7 +11,8 @@ import sqlite3
 import subprocess
 import tarfile
 import time
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,7 @@ import structlog
 from sqlalchemy import Select, func, select
 
 from api.administration import blocking
+from domain.errors import CATALOGUE
 from domain.jobs.jobs import FAILED, PROCESSING
 from domain.tables import IdempotencyKey, Job
 from tests.faults.proxy import State
@@ -47,6 +49,9 @@ JOBS_IN_FLIGHT = 20
 
 SLOWER = 2.0
 """The largest ratio of a p95 to that of quiet times that nobody feels."""
+
+TOO_LATE = CATALOGUE["timed_out"].sentence
+"""What the customer of a job hears whose deadline has passed."""
 
 log = structlog.get_logger(__name__)
 
@@ -128,6 +133,7 @@ def _away(
         async with world.arriving(jobs) if arriving else world.in_flight(jobs) as customers:
             await world.links(state, of=of, to=to)
             await asyncio.sleep(seconds)
+        world.expect(any(world.hits.values()), "it met no connection")
         if seen:
             world.expect(answered(customers, seen) > 0, f"no call was answered {seen}")
         if unseen:
@@ -180,45 +186,58 @@ def _api_killed_while(waits_for: str, reached: Select[Any]) -> Fault:
     return run
 
 
-async def api_killed_at_random(world: World, jobs: int) -> list[Customer]:
-    async with world.busy(jobs) as customers:
-        for _ in range(5):
-            await world.ready(API)
-            await asyncio.sleep(random.uniform(0.05, 2))
-            await world.end(API)
-    return customers
+def _killed_at_random(part: str) -> Fault:
+    async def run(world: World, jobs: int) -> list[Customer]:
+        async with world.busy(jobs) as customers:
+            for _ in range(5):
+                await world.ready(part)
+                await asyncio.sleep(random.uniform(0.05, 2))
+                await world.end(part)
+        return customers
+
+    return run
 
 
 async def database_locked(world: World, jobs: int) -> list[Customer]:
+    """Renders end under the lock, and as many customers arrive."""
+    late = [Customer() for _ in range(jobs)]
     async with world.in_flight(jobs) as customers:
-        await asyncio.to_thread(_hold_the_database, world)
-    return customers
+        holding = asyncio.create_task(asyncio.to_thread(_hold_the_database, world))
+        using = [asyncio.create_task(world.use(each)) for each in late]
+        began, ended = await holding
+    await asyncio.gather(*using)
+    posts = [call for each in late for call in each.calls if call.method == "POST" and began < call.asked < ended]
+    world.expect(bool(posts), "no POST was sent under the lock")
+    world.expect(all(call.answered > ended or call.status == 503 for call in posts), "a POST was done under the lock")
+    return [*customers, *late]
 
 
-def _hold_the_database(world: World) -> None:
+def _hold_the_database(world: World) -> tuple[float, float]:
+    """For eight seconds; returns its first and last moment."""
     file = world.settings.database.file()
-    if file is not None:
-        with closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as lock:
-            lock.execute("BEGIN IMMEDIATE")
-            time.sleep(AWAY_SECONDS)
-            lock.execute("ROLLBACK")
-        return
-    with psycopg.connect(world.settings.database.url) as held, held.transaction(force_rollback=True):
-        held.execute("LOCK TABLE account, job, ledger IN ACCESS EXCLUSIVE MODE")
+    with closing(
+        psycopg.connect(world.settings.database.url) if file is None else sqlite3.connect(file, timeout=30)
+    ) as lock:
+        lock.execute("LOCK TABLE account, job, ledger IN ACCESS EXCLUSIVE MODE" if file is None else "BEGIN IMMEDIATE")
+        began = time.monotonic()
         time.sleep(AWAY_SECONDS)
+        ended = time.monotonic()
+        lock.rollback()
+    return began, ended
 
 
 async def temporal_loses_everything(world: World, jobs: int) -> list[Customer]:
-    """Its server is killed, and starts with an empty database. Workers are started anew, as docs/temporal.md says."""
+    """Its server is killed, and starts with an empty database."""
     async with world.in_flight(jobs) as customers:
         await world.links("cut", to=TEMPORAL)
         for name in ("temporal.db", "temporal.db-wal", "temporal.db-shm"):
             (world.data_dir / name).unlink(missing_ok=True)
         await world.end(TEMPORAL)
         await world.ready(TEMPORAL)
-        for part in (CPU, GPU):
-            world.send(part, signal.SIGKILL)
         await world.links("open")
+    world.expect(all(each.error == TOO_LATE for each in customers), "a job did not fail by its deadline")
+    schedules, _ = await (await world.gateway()).schedules.states()
+    world.expect(all(each.there for each in schedules), "a schedule did not come back")
     return customers
 
 
@@ -257,7 +276,7 @@ async def everything_sent_three_times(world: World, jobs: int) -> list[Customer]
     again = [Customer(each.key) for each in customers for _ in range(2)]
     await asyncio.gather(*(world.use(each) for each in (*customers, *again)))
     world.expect({each.job_id for each in again} == {each.job_id for each in customers}, "a POST made two jobs")
-    return customers
+    return [*customers, *again]
 
 
 async def account_blocked(world: World, jobs: int) -> list[Customer]:
@@ -300,16 +319,18 @@ async def another_release(world: World, jobs: int) -> list[Customer]:
 
 
 def _older_tree(folder: Path) -> Path:
-    """The last commit before the newest migration, with the engine of these tests."""
+    """A folder of the last commit before the newest migration, with the engine of these tests; named by the commit."""
     git = ["git", "-C", str(PROJECT)]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
     try:
         told = [*git, "log", "-1", "--format=%H", "--", "domain/migrations/versions"]
         newest = subprocess.check_output(told, text=True).strip()
-        packed = subprocess.check_output([*git, "archive", f"{newest}^"])
+        before = subprocess.check_output([*git, "rev-parse", "--short", f"{newest}^"], text=True).strip()
+        packed = subprocess.check_output([*git, "archive", before])
     except (OSError, subprocess.CalledProcessError) as error:
         raise NotHereError("this checkout has no history") from error
+    folder /= before
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
         files.extractall(folder, filter="data")
     here = folder / "tests" / "faults"
@@ -327,19 +348,22 @@ async def clock_jumps(world: World, jobs: int) -> list[Customer]:
         for offset in ("+3600", "-3600", "+0"):
             world.clock.write_text(f"{offset}\n")
             await asyncio.sleep(3)
+    world.expect(any(each.end == FAILED for each in customers), "no job was overdue")
+    world.expect(all(each.error in {"", TOO_LATE} for each in customers), "a job failed for another reason")
     return customers
 
 
 async def many_at_once(world: World, jobs: int) -> list[Customer]:
     """Ten faults drawn by lot within half a minute, several of them at the same time, while customers come and go."""
+    one_at_a_time: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
     async with world.busy(jobs) as customers:
-        await asyncio.gather(*(_something(world) for _ in range(10)))
+        await asyncio.gather(*(_something(world, one_at_a_time) for _ in range(10)))
     return customers
 
 
-async def _something(world: World) -> None:
+async def _something(world: World, one_at_a_time: Mapping[tuple[str, str], asyncio.Lock]) -> None:
     await asyncio.sleep(random.uniform(0, 25))
-    part, (of, to) = random.choice([*OURS, TEMPORAL, STORE]), random.choice(list(world.proxies))
+    part, (of, to) = random.choice(world.killable), random.choice(list(world.proxies))
     kind, seconds = random.choice(["kill", "freeze", "cut", "silent"]), random.uniform(1, 6)
     about = {"of": part} if kind in ("kill", "freeze") else {"of": of, "to": to}
     log.warning("fault", kind=kind, seconds=round(seconds, 1), **about)
@@ -352,9 +376,10 @@ async def _something(world: World) -> None:
         await asyncio.sleep(seconds)
         world.send(part, signal.SIGCONT)
     else:
-        await world.links("cut" if kind == "cut" else "silent", of=of, to=to)
-        await asyncio.sleep(seconds)
-        await world.links("open", of=of, to=to)
+        async with one_at_a_time[of, to]:
+            await world.links("cut" if kind == "cut" else "silent", of=of, to=to)
+            await asyncio.sleep(seconds)
+            await world.links("open", of=of, to=to)
 
 
 async def nothing_stays(world: World, _jobs: int) -> list[Customer]:
@@ -366,14 +391,17 @@ async def nothing_stays(world: World, _jobs: int) -> list[Customer]:
     return []
 
 
+ARRIVING_WAIT = "POSTs wait for it or are repeated, and are one job each."
+
+
 def _partitions() -> list[Listed]:
     found = []
     for of, to in LINKS:
         databases = POSTGRESQL if to == DATABASE else EVERY
         for state, words in (("cut", "refuses"), ("silent", "swallows")):
-            promise = "Jobs wait for it, and go on."
+            promise = ARRIVING_WAIT if of == API else "Jobs wait for it, and go on."
             seconds = AWAY_SECONDS if state == "cut" else SILENT_SECONDS
-            run = _away(to, of=of, state=state, seconds=seconds)  # type: ignore[arg-type]
+            run = _away(to, of=of, state=state, seconds=seconds, arriving=of == API)  # type: ignore[arg-type]
             found.append(Listed(f"the network between {of} and {to} {words}", promise, run, databases=databases))
     return found
 
@@ -390,7 +418,7 @@ FAULTS = [
         _api_killed_while(TEMPORAL, UNSTARTED),
     ),
     Listed(
-        "API killed five times at any moment", "A repeated POST under its key is the same job.", api_killed_at_random
+        "API killed five times at any moment", "A repeated POST under its key is the same job.", _killed_at_random(API)
     ),
     Listed("GPU worker killed in mid-render", "The render is made again, billed once.", _killed(GPU)),
     Listed("GPU worker killed three times", "The same.", _killed(GPU, kills=3)),
@@ -424,7 +452,18 @@ FAULTS = [
         "The same.",
         _away(STORE, of=CPU, state="silent", arriving=True, seconds=120),
     ),
-    Listed("database locked for eight seconds", "What writes waits.", database_locked),
+    Listed(
+        "database locked for eight seconds",
+        "Calls wait, or get 503; no POST is done under it.",
+        database_locked,
+    ),
+    Listed("PostgreSQL killed", "Steps begin again.", _killed(DATABASE), databases=POSTGRESQL),
+    Listed(
+        "PostgreSQL killed five times at any moment",
+        "A repeated POST under its key is the same job.",
+        _killed_at_random(DATABASE),
+        databases=POSTGRESQL,
+    ),
     Listed(
         "database away",
         "503 to customers; steps begin again.",
@@ -444,15 +483,17 @@ FAULTS = [
         also=frozenset({"GET 403"}),
     ),
     Listed("every process started anew, in turn", "A deploy: requests and jobs go on.", deployed),
-    Listed("the release before, and back again", "A roll-back: requests and jobs go on.", another_release),
     Listed(
-        "the clock an hour ahead, an hour behind, and back",
+        "the commit before the newest tables, and back again", "A roll-back: requests and jobs go on.", another_release
+    ),
+    Listed(
+        "the clocks of API and CPU worker an hour ahead, an hour behind, and back",
         "Jobs that are overdue by it fail, unbilled; nothing is billed twice.",
         clock_jumps,
         may_fail=True,
     ),
     *_partitions(),
-    Listed("ten faults at once", "All of the above.", many_at_once),
+    Listed("ten faults at once", "No job is lost or fails, none is billed twice.", many_at_once),
     Listed(
         "Temporal loses its database",
         "Jobs fail at their deadline, unbilled.",
@@ -464,14 +505,14 @@ FAULTS = [
 
 AFTERWARDS = Listed(
     "after all of them",
-    "Two minutes later, when results have had their time and the purge has been, nothing of any job is in the store.",
+    "When results have had their two minutes, a purge that gives what belongs to no job no hour's grace leaves nothing of any job in the store.",
     nothing_stays,
 )
 """At the end of any list."""
 
 NOT_HERE = {
-    "disk full": "tests/stack/test_full_disk.py does it with a file system of its own",
-    "API out of memory": "killed by the kernel, as above; bodies have a budget: tests/api/test_body_limit.py",
+    "disk full": "of the embedded store, without jobs, where a file system of one's own can be mounted: tests/stack/test_full_disk.py",
+    "API out of memory": "who is killed by the kernel is killed; bodies have a budget: tests/api/test_body_limit.py",
     "logo host down": "a logo is fetched once, when it is set: tests/activities/test_logos.py",
     "workers of two builds side by side": "tests/workflows/test_versions.py has them, on a real server",
 }

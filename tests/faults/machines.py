@@ -33,6 +33,7 @@ from tests.factories import create_caller
 from tests.faults.record import write_run
 from tests.faults.referee import judge
 from tests.faults.world import API, CPU, GPU, PROJECT, TEMPORAL, Customer, World, place, running_world
+from tests.servers.postgres import PostgresServer
 from tests.servers.processes import free_port
 from tests.servers.valkey import running_valkey
 
@@ -427,21 +428,24 @@ async def _measured(fleet: Fleet) -> dict[str, Any]:
     }
 
 
-async def run(data_dir: Path, url: str | None, valkey: str, wanted: argparse.Namespace) -> list[dict[str, Any]]:
+async def run(data_dir: Path, server: PostgresServer, valkey: str, wanted: argparse.Namespace) -> list[dict[str, Any]]:
     """All trials."""
     rows: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
     known = set[uuid.UUID]()
 
+    def write() -> None:
+        write_run(OUT, {"seed": wanted.seed, "rows": rows, **({"throughput": curve} if curve else {})})
+
     def done(row: dict[str, Any]) -> None:
         rows.append(row)
-        write_run(OUT, {"rows": rows, "throughput": curve})
+        write()
         print(row["trial"], "; ".join(row["complaints"]) or "kept", json.dumps(row), flush=True)
 
     variables = {"TRYON_RATE_LIMIT_URL": valkey, "TRYON_API_LEAVE_SECONDS": str(LEAVE_SECONDS)}
-    servers = {"postgresql": make_url(url or "").port or 0, "valkey": make_url(valkey).port or 0}
+    servers = {"postgresql": server.port, "valkey": make_url(valkey).port or 0}
     async with (
-        running_world(data_dir, url, variables=variables) as world,
+        running_world(data_dir, server, variables=variables) as world,
         Fleet(world, servers).running() as fleet,
     ):
         for trial in (rolling, money):
@@ -453,7 +457,7 @@ async def run(data_dir: Path, url: str | None, valkey: str, wanted: argparse.Nam
             async for row in throughput(fleet):
                 print(row, flush=True)
                 curve.append(row)
-                write_run(OUT, {"rows": rows, "throughput": curve})
+                write()
         if wanted.only in "rates":
             await fleet.grow(API, FLEET[API])
             await fleet.balance()
@@ -466,9 +470,12 @@ def main() -> None:
     """Run the trials, write what was found, exit 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.machines", description=__doc__)
     parser.add_argument("--only", default="", help="money, rates, rolling or throughput")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of what is drawn by lot")
     wanted = parser.parse_args()
-    with place("postgresql") as (folder, url), running_valkey(folder) as valkey:
-        rows = asyncio.run(run(folder / "data", url, valkey, wanted))
+    random.seed(wanted.seed)
+    with place("postgresql") as (folder, server), running_valkey(folder) as valkey:
+        assert server is not None
+        rows = asyncio.run(run(folder / "data", server, valkey, wanted))
     sys.exit(any(row["complaints"] for row in rows))
 
 

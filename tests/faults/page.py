@@ -1,8 +1,13 @@
-"""``python -m tests.faults.page``: docs/proof.md, from the figures of the last run that was committed."""
+"""``python -m tests.faults.page [RUN ...]``: docs/proof.md, from the runs that are committed.
+
+A run, such as out/faults.json, is taken in first: its rows stand in the place of those of the same name.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +15,9 @@ from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE
 
 PROJECT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-NAMES = ("results", "soak", "machines", "hostile", "drill")
-RESULTS, SOAK, MACHINES, HOSTILE, DRILL = (HERE / f"{name}.json" for name in NAMES)
+FAULTS_RUN, SOAK, MACHINES, HOSTILE, DRILL = (
+    HERE / f"{name}.json" for name in ("faults", "soak", "machines", "hostile", "drill")
+)
 PAGE = PROJECT / "docs" / "proof.md"
 
 ABOUT = """# What is promised, and how it was tried
@@ -23,35 +29,59 @@ nothing; only where its deadline passes meanwhile does it end without a picture,
 ```console
 make faults                                      # each fault once on both databases: an hour and a half on two cores
 make faults ONLY="GPU worker"                    # some of it
-make faults ONLY="ten faults" MINUTES=60         # again and again for an hour on each database
+make faults ONLY="ten faults" MINUTES=60         # again and again for an hour, on one database and then on the other
+make soak                                        # two hours
+make machines                                    # fifteen minutes
+make hostile                                     # four hours, of which the steps of the money take three
+make drill                                       # ten minutes
+make proof RUNS="out/faults.json out/soak.json"  # this page, with what these have written
 ```
 
-It needs PostgreSQL; without Debian's `libfaketime` or without the history of this repository a row says *not run*.
+On Debian they need the packages `postgresql`, `libfaketime` and `haproxy`, and the drill `awscli`; and the history of this repository. Without the clock's library or the history a row says *not run*. Each exits with 1 where a promise is broken.
 
 Real processes run: the API, a CPU worker, a GPU worker whose engine sleeps for 0.3 s instead of drawing, Temporal's development server, SeaweedFS, and SQLite or PostgreSQL. Between each pair of them lies a
 proxy of the test's own, which can be cut (connections are reset and refused, for 8 s where nothing else is said) or go silent (they stay and carry nothing, for 25 s: longer than any call waits for Temporal or the store).
 There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until a second after the fault has begun,
-and counted: where a row does not say otherwise, all {jobs} were in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until most have got as far as the row says. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
+and counted: all {jobs} have to be in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until all have got as far as the row says. A signal that hits no process, and a cut that meets no connection, is a complaint. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
 
 Afterwards rows, ledger and store are read. **Kept** means: every customer heard of an end, and of the one that the row has; the picture shows the photo that they had sent; no POST was carried out twice; every job's entries
 in the ledger are `reserve` and then `settle` or `release`, once; `tryon ledger check` finds no disagreement; nothing of an ended job lies in the store but its result (the purge that runs every ten minutes is asked to run
-after half a minute); no call was answered with anything but 200, 202, 503, or 409 for a POST that is still being accepted, or not at all; and, where the table does not say otherwise, every job has its picture. The seconds are
-those from the end of the fault until a new job goes through as if nothing had been **and** every job that had waited has ended, the twenty renders that were held back included.
+after half a minute; what belongs to no job it leaves for an hour, so that is looked for at the end of the list); no call was answered with anything but 200, 202, 503, or 409 for a POST that is still being accepted, or not at all; and, where the table does not say otherwise, every job has its picture. The seconds are
+those from the end of the fault until a new job goes through as if nothing had been **and** every job that had waited has ended, the twenty renders that were held back included. *Calls repeated* are those of customers that had no answer, 503, or 409. A POST whose API was killed keeps its key for a while:
+its customer gets 409, each second, until another may take it over; hence the 70 s of the first row.
 
 """
 
 
+NAMED_BY = ("fault", "trial", "what", "database", "destroyed")
+"""What a row is known by."""
+
+
 def main() -> None:
-    """Write the page."""
+    """Take in runs, and write the page."""
+    for file in map(Path, sys.argv[1:]):
+        take_in(json.loads(file.read_text()), HERE / file.name)
     PAGE.write_text(page())
+
+
+def take_in(run: dict[str, Any], kept: Path) -> None:
+    """Have this run instead of the one before, but for what it has not: rows, a note, what broke in earlier runs."""
+
+    def name(row: dict[str, Any]) -> tuple[str, ...]:
+        return tuple(row[each] for each in NAMED_BY if each in row)
+
+    before = json.loads(kept.read_text())
+    if "rows" in run:
+        fresh = {name(row): row for row in run["rows"]}
+        run["rows"] = [fresh.pop(name(row), row) for row in before["rows"]] + list(fresh.values())
+    kept.write_text(json.dumps(before | run, indent=1) + "\n")
 
 
 def page() -> str:
     """The page of the runs that were committed."""
-    run = json.loads(RESULTS.read_text())
+    run = json.loads(FAULTS_RUN.read_text())
     sections = ((SOAK, _soak), (MACHINES, _machines), (HOSTILE, _hostile), (DRILL, _drill))
     rows = {(row["fault"], row["database"]): row for row in run["rows"]}
-    jobs = min(row["jobs"] for row in run["rows"] if row.get("jobs"))
     lines = ["| Fault | What is promised | SQLite | PostgreSQL |", "|---|---|---|---|"]
     for each in [*FAULTS, AFTERWARDS]:
         cells = [
@@ -59,12 +89,10 @@ def page() -> str:
             for database in ("sqlite", "postgresql")
         ]
         lines.append(f"| {each.name} | {each.promise} | {' | '.join(cells)} |")
-    commits = sorted({row.get("commit", "?") for row in run["rows"]})
-    tried = f"Each row is of one commit: {', '.join(commits)}.\n\n" if len(commits) > 1 else ""
     return (
-        ABOUT.format(jobs=jobs)
+        ABOUT.format(jobs=JOBS_IN_FLIGHT)
         + "\n".join(lines)
-        + f"\n\n{tried}{_where(run)}"
+        + f"\n\n{_where(run)}"
         + "".join(section(json.loads(file.read_text())) for file, section in sections if file.exists())
         + "\n## Tried elsewhere\n\n"
         + "".join(f"- **{name}**: {where}.\n" for name, where in NOT_HERE.items())
@@ -80,8 +108,11 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 ## Never tried
 
 - A real GPU that breaks, or real weights in mid-fault: the engine here sleeps.
-- Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres; Temporal Cloud; a cluster of Kubernetes.
-- Loss of power: what a disk had promised to keep is believed.
+- Machines of their own: the several processes above ran on one, and agreed on its clock. A network between data centres, or one that delays and loses some packets; Temporal Cloud, or a server of one's own; a cluster of Kubernetes.
+- Other stores than SeaweedFS. Valkey or haproxy killed under load. What breaks between customers and the API, but for slow ones. The compose file and systemd: a supervisor of the test's own starts again what was killed.
+- Outfits, backfills, products and webhooks in each row of the first table: its customers send single try-ons. All of them are in the hours of use and in the drill.
+- Hours of use on SQLite.
+- Loss of power: what a disk had promised to keep is believed, and PostgreSQL runs without `fsync` here.
 - Faults for longer than two minutes each, but for deadlines that pass.
 """
 
@@ -90,8 +121,13 @@ def _where(run: dict[str, Any]) -> str:
     """Earlier runs that broke a promise, and where and when this one was."""
     earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}.\n" for each in run.get("earlier", [])]
     broken = "".join(["Earlier runs that broke a promise:\n\n", *earlier, "\n"]) if earlier else ""
-    commit = f", commit {run['commit']}" if "commit" in run else ""
-    where = f"Version {run['version']}{commit}, {run['at'][:10]}, {run['machine']}, {run['cores']} cores."
+    # Of rows, since some may have been run anew; a run without any is one.
+    made = Counter(
+        f"{row.get('commit', run.get('commit', 'unknown'))} on {row.get('at', run['at'])[:10]}"
+        for row in run.get("rows", [run])
+    )
+    commits = ", ".join(made if len(made) == 1 else (f"{one} ({number} rows)" for one, number in made.items()))
+    where = f"Version {run['version']}, commit {commits}; {run['machine']}, {run['cores']} cores."
     return broken + " ".join(filter(None, (where, run.get("note")))) + "\n"
 
 
@@ -105,7 +141,7 @@ def _soak(run: dict[str, Any]) -> str:
         f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind",
     ]
     lines = [
-        f"| {kind} | {each['calls']} | {each.get('unanswered', '')} | {each['quiet']:.1f} ms | {each['killed']:.1f} ms |"
+        f"| {kind} | {each['calls']} | {each['unanswered']} | {each['quiet']:.1f} ms | {each['killed']:.1f} ms |"
         for kind, each in run["p95_ms"].items()
     ]
     lives = [
@@ -115,11 +151,11 @@ def _soak(run: dict[str, Any]) -> str:
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
-        f"{run['database']}. After {run.get('quiet_minutes', 3):g} quiet minutes one process is killed each minute; each part is spared for a fifth of the time, so that one life of it is long enough to show growth. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow by more than 15 % an hour over the second half of a part's longest life. Killed: {kills}.\n\n"
+        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen. Killed: {kills}.\n\n"
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)
-        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second.\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
+        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second and repeats what was not answered, or 503: those are counted beside them, POSTs and polls. A call of the other kinds that was not answered is in no p95.\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
         + "\n".join(lives)
         + f"\n\n{_where(run)}"
     )
@@ -127,7 +163,7 @@ def _soak(run: dict[str, Any]) -> str:
 
 def _megabytes(trend: dict[str, float]) -> str:
     first, last, slope = (round(trend[name] / 2**20) for name in ("first", "last", "an_hour"))
-    return f"{first}, then {last} MB ({slope:+d} an hour)"
+    return f"{first}, then {last} MB ({slope:+d} an hour, {100 * slope / first:+.0f} %)"
 
 
 def _machines(run: dict[str, Any]) -> str:
@@ -162,7 +198,7 @@ def _hostile(run: dict[str, Any]) -> str:
         for row in run["rows"]
     ]
     return (
-        "\n## Hostile input\n\n`make hostile`: the suite's own tests, with more examples; `DAMAGED`, `BODIES` and `STEPS` say how many.\n\n| Input | What is promised | |\n|---|---|---|\n"
+        "\n## Hostile input\n\n`make hostile`: the suite's own tests, with more examples; `DAMAGED`, `BODIES` and `STEPS` say how many. Bodies go to the API in the test's own process, with a store in memory. *Decoded or refused*: a decoder that dies of a picture is a process of its own, and its picture is refused.\n\n| Input | What is promised | |\n|---|---|---|\n"
         + "\n".join(rows)
         + f"\n\n{_where(run)}"
     )
@@ -223,10 +259,14 @@ def _said(row: dict[str, Any] | None) -> str:
     if row["complaints"]:
         return f"**broken**: {'; '.join(row['complaints'])}"
     failed = f", {row['failed']} of {row['jobs']} failed unbilled" if row.get("failed") else ""
-    flight = f", {row['in_flight']} in progress" if row.get("in_flight", JOBS_IN_FLIGHT) != JOBS_IN_FLIGHT else ""
     times = f" {row['rounds']} times, {row['jobs']} jobs" if "rounds" in row else ""
-    healthy = f", {row['healthy_after_s']:g} s" if "healthy_after_s" in row else ""
-    return f"kept{times}{healthy}{failed}{flight}"
+    healthy = f", {row['healthy_after_s']:g} s" if row.get("healthy_after_s") else ""
+    repeated = sum(number for how, number in row.get("answers", {}).items() if how.split()[1] in AGAIN)
+    return f"kept{times}{healthy}{failed}" + (f", {repeated} calls repeated" if repeated else "")
+
+
+AGAIN = {"0", "409", "503"}
+"""Answers to which a customer repeats the call."""
 
 
 if __name__ == "__main__":

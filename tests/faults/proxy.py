@@ -25,6 +25,11 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._open = set[asyncio.StreamWriter]()
 
+    @property
+    def connections(self) -> int:
+        """How many it carries now."""
+        return len(self._open) // 2
+
     async def start(self) -> None:
         self._server = await asyncio.start_server(self._meet, "127.0.0.1", self.port)
 

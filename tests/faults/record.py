@@ -25,12 +25,14 @@ def whereabouts() -> dict[str, str]:
 
 
 def p95(values: Sequence[float]) -> float | None:
-    """The value that a twentieth of them are above; none for fewer than two."""
-    return statistics.quantiles(values, n=20)[-1] if len(values) > 1 else None
+    """The value that a twentieth of them are above, never more than the largest; none for fewer than two."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else None
 
 
 def write_run(file: Path, found: dict[str, Any]) -> None:
-    """Write it, with the version, the commit, the machine and the moment."""
+    """Write it, with the version, the commit, the machine and the moment; each row keeps those of its first writing."""
+    for row in found.get("rows", ()):
+        row.update({**whereabouts(), **row})
     facts = {
         "version": metadata.version("tryon-service"),
         "machine": platform.platform(),

@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import psutil
 from aiohttp import web
-from sqlalchemy import make_url, select
+from sqlalchemy import select
 
 from domain import webhooks
 from domain.tables import WebhookDelivery
@@ -29,12 +29,26 @@ from gateway.calls import TemporalAwayError
 from tests.faults.faults import SLOWER
 from tests.faults.record import p95, write_run
 from tests.faults.referee import judge
-from tests.faults.world import API, CPU, GARMENT, GPU, STORE, TEMPORAL, Customer, World, place, running_world
+from tests.faults.world import (
+    API,
+    CPU,
+    DATABASE,
+    GARMENT,
+    GPU,
+    STORE,
+    TEMPORAL,
+    Customer,
+    World,
+    place,
+    running_world,
+)
+from tests.servers.postgres import PostgresServer
 
 OUT = Path("out/soak.json")
 
-PARTS = (GPU, CPU, API, STORE, TEMPORAL)
-"""One is killed each minute, in turn; each is spared for a fifth of the time, so that one life of it is long."""
+HALVES = ((CPU, GPU, TEMPORAL), (API, STORE, DATABASE))
+"""One is killed each minute, in turn: of these in the first half of the time, of those in the second. So every part has a
+life of half the time, long enough to show growth, while others are killed."""
 
 EVERY_SECONDS = {
     "try-on": 1.5,
@@ -55,14 +69,16 @@ ITEMS = 20
 WARM_SECONDS, QUIET_UNTIL, SAMPLE_SECONDS = 120.0, 420.0, 5.0
 """From when on calls count as quiet ones, and until when: nothing is killed before. How often memory is read."""
 
-DATABASE = "postgresql"
+REPEATED = {0, 503}
+"""Statuses of calls that a client repeats; 0 is no answer."""
 
 GROWTH, MORE = 0.15, 0.05
-"""The most that is right: growth of memory and descriptors in an hour, as a part of what they were, by the slope over the
-second half of the longest life of each part; and that which was seen in this time."""
+"""Memory and descriptors grow where the slope over the second half of a part's longest life is more than this an hour, as a
+part of what they were, and where they were seen to grow by more than that between the first and last fifth of it."""
 
-JUDGED_MINUTES = 10.0
-"""Half a life that is shorter says nothing of an hour."""
+JUDGED_MINUTES = 25.0
+"""Half a life that is shorter is not judged: between the middles of its first and last fifth an hour's growth of 15 % would
+not be seen as 5 %."""
 
 
 class Soak:
@@ -88,10 +104,6 @@ class Soak:
     def now(self) -> float:
         return time.monotonic() - self.began
 
-    def spared(self) -> str:
-        """The part that is not killed now."""
-        return PARTS[min(int(self.now / self.seconds * len(PARTS)), len(PARTS) - 1)]
-
     async def open_second_account(self) -> None:
         """Of backfills, whose owner looks at the dashboard."""
         self.busy, _ = await self.world.open_account()
@@ -103,12 +115,17 @@ class Soak:
         asked, status = time.monotonic(), 0
         with suppress(httpx.HTTPError):
             status = (await self.world.client.request(method, path, **options)).status_code
-        if status in {0, 503}:
+        if status in REPEATED:
             self.unanswered[kind] += 1
         elif status < 300:
             self.latencies[kind].append((self.now, 1000 * (time.monotonic() - asked)))
         else:
             self.wrong.append(f"{kind} was answered {status}")
+
+    def failed_calls(self, *, combo: bool) -> int:
+        """Calls of such customers that had no answer, or 503, and were repeated."""
+        mine = (customer for customer in self.customers if customer.combo == combo)
+        return sum(call.status in REPEATED for each in mine for call in each.calls)
 
     async def try_on(self, *, combo: bool = False) -> None:
         """A customer who is not waited for."""
@@ -163,14 +180,10 @@ class Soak:
         await asyncio.gather(*self.using)
 
     async def _sample(self) -> None:
-        port = make_url(self.world.settings.database.url).port
-        server = [each.pid for each in psutil.process_iter() if port and str(port) in _words(each)][:1]
         while self.now < self.seconds:
-            pids = {part: child.pid for part, child in self.world.parts.items() if child.pid}
-            pids |= dict.fromkeys([DATABASE] if server else [], *server)
-            for part, pid in pids.items():
+            for part in self.world.killable:
                 with suppress(psutil.Error):
-                    process = psutil.Process(pid)
+                    process = psutil.Process(self.world.process(part).pid)
                     family = (process, *process.children(recursive=True))
                     # PostgreSQL's processes share most of theirs.
                     sizes = [
@@ -183,11 +196,11 @@ class Soak:
 
     async def _kill(self) -> None:
         await asyncio.sleep(QUIET_UNTIL)
-        for part in itertools.cycle(PARTS):
-            if self.now > self.seconds - 60:
-                return
-            if part != self.spared():
+        for half, until in zip(HALVES, (self.seconds / 2, self.seconds - 60), strict=True):
+            for part in itertools.cycle(part for part in half if part in self.world.killable):
                 began = self.now
+                if began > until:
+                    break
                 await self.world.ready(part)
                 await self.world.end(part)
                 self.killed[part] += 1
@@ -214,6 +227,8 @@ class Soak:
             }
             for kind, calls in sorted(self.latencies.items())
         }
+        for kind in latencies.keys() & {"try-on", "combo"}:
+            latencies[kind]["unanswered"] = self.failed_calls(combo=kind == "combo")
         lives: dict[tuple[str, int], list[tuple[float, int, int]]] = defaultdict(list)
         for at, part, pid, size, descriptors in self.samples:
             lives[part, pid].append((at, size, descriptors))
@@ -251,13 +266,6 @@ def _grows(trend: dict[str, float]) -> bool:
     return trend["an_hour"] > GROWTH * trend["first"] and trend["last"] > (1 + MORE) * trend["first"]
 
 
-def _words(process: psutil.Process) -> list[str]:
-    """Its command; nothing if it has just ended."""
-    with suppress(psutil.Error):
-        return process.cmdline()
-    return []
-
-
 @asynccontextmanager
 async def receiver(received: Callable[[], Counter[str]]) -> AsyncIterator[str]:
     """A shop's receiver of webhooks on loopback, which counts ids."""
@@ -278,9 +286,9 @@ async def receiver(received: Callable[[], Counter[str]]) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-async def run(data_dir: Path, url: str | None, minutes: float) -> dict[str, Any]:
+async def run(data_dir: Path, server: PostgresServer | None, minutes: float) -> dict[str, Any]:
     """Soak, and judge."""
-    async with running_world(data_dir, url, variables={"TRYON_WEBHOOK_TRUSTED_NETWORKS": "127.0.0.0/8"}) as world:
+    async with running_world(data_dir, server, variables={"TRYON_WEBHOOK_TRUSTED_NETWORKS": "127.0.0.0/8"}) as world:
         soak = Soak(world, 60 * minutes)
         await soak.open_second_account()
         async with receiver(lambda: soak.received) as address:
@@ -328,8 +336,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="postgresql")
     wanted = parser.parse_args()
-    with place(wanted.database) as (folder, url):
-        found = asyncio.run(run(folder / "data", url, wanted.minutes))
+    with place(wanted.database) as (folder, server):
+        found = asyncio.run(run(folder / "data", server, wanted.minutes))
     write_run(OUT, {"database": wanted.database, **found})
     print(json.dumps(found, indent=1))
     raise SystemExit(1 if found["complaints"] else 0)

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -37,14 +38,21 @@ from domain.tables import Job, LedgerEntry, Login
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.record import ProcessIdentity, StackRecord, write_environment
-from runtime.embedded.supervisor import Child, ChildFailedError, ChildSpec, Supervisor
+from runtime.embedded.supervisor import (
+    FIRST_PAUSE_SECONDS,
+    WATCH_SECONDS,
+    Child,
+    ChildFailedError,
+    ChildSpec,
+    Supervisor,
+)
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
 from tests.factories import create_caller
 from tests.faults.engine import HOLD, NOTES
 from tests.faults.proxy import Proxy, State
 from tests.pictures import data_uri, encoded, photo
-from tests.servers.postgres import running_postgres
+from tests.servers.postgres import PostgresServer, running_server
 from tests.servers.processes import free_port
 from workflows.backfills.contracts import BackfillInput, BackfillItem
 
@@ -150,10 +158,19 @@ class Customer:
 
 
 class World:
-    """The parts of a service, and what can be done to them."""
+    """The parts of a service, and what can be done to them.
 
-    def __init__(self, data_dir: Path, variables: Mapping[str, str], *, clocks: bool) -> None:
+    Attributes:
+        parts: Processes that a supervisor starts again.
+        server: PostgreSQL, which is started again too; none where SQLite is the database.
+        hits: How many processes were sent a signal, and how many connections a fault met when it began.
+    """
+
+    def __init__(
+        self, data_dir: Path, variables: Mapping[str, str], server: PostgresServer | None, *, clocks: bool
+    ) -> None:
         self.data_dir = data_dir
+        self.server = server
         self.variables = dict(variables)
         self.orders = data_dir / "orders"
         self.parts: dict[str, Child] = {}
@@ -176,6 +193,7 @@ class World:
         """Begin a fault: nothing was broken yet, and nothing is wrong."""
         self.in_progress: int | None = None
         self.complaints: list[str] = []
+        self.hits = Counter[str]()
         self.healing: asyncio.Task[float] | None = None
         for left in self.orders.glob("*"):
             left.unlink()
@@ -185,13 +203,27 @@ class World:
         if not right:
             self.complaints.append(words)
 
+    @property
+    def killable(self) -> list[str]:
+        """All parts that are processes."""
+        return [*self.parts, *([DATABASE] if self.server else [])]
+
+    def process(self, part: str) -> Child | PostgresServer:
+        """That of a part."""
+        if part == DATABASE:
+            assert self.server is not None, "SQLite is no process"
+            return self.server
+        return self.parts[part]
+
     def send(self, part: str, number: signal.Signals) -> bool:
         """Send a signal to a part; says whether it ran."""
-        pid = self.parts[part].pid
-        if pid is None or self.parts[part].exit_code is not None:
+        process = self.process(part)
+        if process.pid is None or process.exit_code is not None:
             return False
         with suppress(ProcessLookupError):
-            os.kill(pid, number)
+            # PostgreSQL has a process for each connection, and is all of them.
+            os.kill(-process.pid if part == DATABASE else process.pid, number)
+            self.hits[f"{part} {number.name}"] += number != signal.SIGCONT
             return True
         return False
 
@@ -200,16 +232,17 @@ class World:
         async with asyncio.timeout(seconds):
             while True:
                 with suppress(ChildFailedError):
-                    await self.parts[part].wait_ready(seconds)
+                    await self.process(part).wait_ready(seconds)
                     return
                 await asyncio.sleep(0.2)
 
     async def end(self, part: str, number: signal.Signals = signal.SIGKILL) -> None:
         """End a process, by this signal, and wait until it has ended."""
-        child, pid = self.parts[part], self.parts[part].pid
+        process = self.process(part)
+        pid = process.pid
         self.expect(self.send(part, number), f"{part} was not hit")
         async with asyncio.timeout(60):
-            while child.pid == pid and child.exit_code is None:
+            while process.pid == pid and process.exit_code is None:
                 await asyncio.sleep(0.02)
 
     def kill_everything(self) -> None:
@@ -226,6 +259,7 @@ class World:
         child.spec = replace(child.spec, environment={**own, **other})
         await self.end(part, signal.SIGTERM)
         await self.ready(part)
+        self.hits[f"{part} of {tree.name if tree else 'this commit'}"] += 1
 
     async def links(self, state: State, *, of: str | None = None, to: str | None = None) -> None:
         """Cut, silence or open the links of a part, to a server, or all."""
@@ -233,6 +267,8 @@ class World:
             proxy for (part, server), proxy in self.proxies.items() if of in (None, part) and to in (None, server)
         ]
         assert chosen, (of, to)
+        if state != "open":
+            self.hits[f"{of or 'all'} to {to or 'all'} {state}"] += sum(proxy.connections for proxy in chosen)
         await asyncio.gather(*(proxy.become(state) for proxy in chosen))
 
     def order(self, what: str) -> None:
@@ -339,12 +375,18 @@ class World:
 
     @asynccontextmanager
     async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
-        """Customers whose jobs are all in progress when the block begins: renders wait for a second of it."""
+        """Customers whose jobs are all in progress when the block begins, and one at least in the engine.
+
+        Renders wait for a second of the block.
+        """
         self.order(HOLD)
         async with self.arriving(number) as customers:
             async with asyncio.timeout(60):
                 await asyncio.gather(*(each.accepted.wait() for each in customers))
             await self.until(OPEN, number)
+            async with asyncio.timeout(60):
+                while not self.noted("begun"):
+                    await asyncio.sleep(0.05)
             asyncio.get_running_loop().call_later(HOLD_SECONDS, (self.orders / HOLD).unlink, True)
             yield customers
 
@@ -438,8 +480,9 @@ def _faked_clock(file: Path) -> dict[str, str]:
 @asynccontextmanager
 async def running_world(
     data_dir: Path,
-    database_url: str | None,
+    server: PostgresServer | None,
     *,
+    database: str = "postgres",
     clocks: bool = False,
     prepare: Callable[[World], Awaitable[None]] | None = None,
     instead_of: World | None = None,
@@ -449,13 +492,15 @@ async def running_world(
 
     Args:
         data_dir: Where everything lies.
-        database_url: A PostgreSQL database; SQLite without.
+        server: PostgreSQL; SQLite without.
+        database: Of the server.
         clocks: Whether the clocks of our processes can be changed, where libfaketime is installed.
         prepare: Makes the tables, once the servers are up and before a process of ours is; migrates, if nothing else is
             said.
         instead_of: A world that is gone, with whose account this one goes on.
         variables: Further ones, of every part.
     """
+    database_url = server.url_of(database) if server else None
     os.environ.clear()
     os.environ.update(_CLEAN)
     os.environ.update(
@@ -475,15 +520,15 @@ async def running_world(
     chosen = choose_environment(Settings())
     write_environment(data_dir / EMBEDDED_FILE, chosen)
     os.environ.update(chosen)
-    world = World(data_dir, chosen, clocks=clocks)
+    world = World(data_dir, chosen, server, clocks=clocks)
     world.orders.mkdir(exist_ok=True)
     StackRecord(ProcessIdentity.of(os.getpid()), {}, {}).write(data_dir)  # commands see that it is up
     targets = {
         TEMPORAL: int(world.settings.temporal.address.rpartition(":")[2]),
         STORE: int(world.settings.object_store.endpoint.rpartition(":")[2]),
     }
-    if database_url:
-        targets[DATABASE] = int(database_url.rpartition("/")[0].rpartition(":")[2])
+    if server:
+        targets[DATABASE] = server.port
     world.proxies = {link: Proxy(free_port(), targets[link[1]]) for link in LINKS if link[1] in targets}
     for proxy in world.proxies.values():
         await proxy.start()
@@ -498,7 +543,7 @@ async def running_world(
                 await prepare(world)
             world.parts[name] = supervisor.start(_broken_in(world, plain) if name in OURS else plain)
         await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
-        watching = asyncio.create_task(supervisor.watch(world.over))
+        watching = asyncio.gather(supervisor.watch(world.over), _keep(server, world.over))
         if instead_of is None:
             world.account_id, key = await world.open_account()
             world.client.headers["Authorization"] = f"Bearer {key}"
@@ -518,13 +563,22 @@ async def running_world(
         world.database.close()
 
 
+async def _keep(server: PostgresServer | None, over: asyncio.Event) -> None:
+    """Start it again where it was killed, after a second."""
+    while server and not over.is_set():
+        if server.exit_code is not None:
+            await asyncio.sleep(FIRST_PAUSE_SECONDS)
+            server.start()
+        await asyncio.sleep(WATCH_SECONDS)
+
+
 _CLEAN = without_tryon_variables()
 
 
 @contextmanager
-def place(database: str) -> Iterator[tuple[Path, str | None]]:
-    """A folder for everything, and the address of a PostgreSQL database; none for SQLite."""
+def place(database: str) -> Iterator[tuple[Path, PostgresServer | None]]:
+    """A folder for everything, and a server of PostgreSQL; none for SQLite."""
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="tryon-faults-", ignore_cleanup_errors=True)
         folder = Path(stack.enter_context(temporary))
-        yield folder, stack.enter_context(running_postgres()) if database == "postgresql" else None
+        yield folder, stack.enter_context(running_server()) if database == "postgresql" else None

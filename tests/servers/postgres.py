@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, make_url, text
 
-from tests.servers.processes import free_port, running
+from tests.servers.processes import free_port
 
 UNPRIVILEGED_USER = "nobody"
 """PostgreSQL refuses to run as root, which is who tests are in many containers."""
@@ -39,17 +40,86 @@ def find_binaries() -> Path:
     raise PostgresMissingError("no PostgreSQL server: install Debian's postgresql or the PyPI package pgserver")
 
 
+class PostgresServer:
+    """A server on a port of its own, which may be killed and started again.
+
+    Attributes:
+        port: On loopback.
+        url: Address for SQLAlchemy of the database that is there from the beginning.
+    """
+
+    def __init__(self, binaries: Path, data: Path, user: str | None) -> None:
+        """Of a cluster that `initdb` made, as a user that is not root."""
+        self.port = free_port()
+        self.url = self.url_of("postgres")
+        self._ready = [str(binaries / "pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)]
+        self._command = [str(binaries / "postgres"), "-D", str(data), "-p", str(self.port)]
+        # Nobody cuts the power of a test, so nothing has to reach the disk.
+        for setting in ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "full_page_writes=off"):
+            self._command += ["-c", setting]
+        self._log, self._user = data.parent / "postgres.log", user
+        self.start()
+
+    def url_of(self, database: str) -> str:
+        return f"postgresql://tryon@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start it, in a session of its own; returns at once."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, start_new_session=True, user=self._user
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """``None`` while it runs."""
+        return self._process.poll()
+
+    @property
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+        return subprocess.run(self._ready, check=False, capture_output=True).returncode == 0
+
+    async def wait_ready(self, seconds: float) -> None:
+        """Wait until it takes connections.
+
+        Raises:
+            TimeoutError: It did not in time.
+        """
+        async with asyncio.timeout(seconds):
+            while not await asyncio.to_thread(lambda: self.answers):
+                await asyncio.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it; it has to run.
+
+        Raises:
+            AssertionError: It had ended by itself.
+        """
+        assert self.exit_code is None, f"PostgreSQL ended by itself: {self._log.read_text()[-2000:]}"
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
 @contextmanager
-def running_postgres() -> Iterator[str]:
-    """Yields an address for SQLAlchemy.
+def running_server() -> Iterator[PostgresServer]:
+    """A server with an empty database, which takes connections.
 
     The data are not below pytest's own folder, which every session that starts closes to all users but its own. The
     user who runs the server would be shut out from then on, and PostgreSQL aborts at a checkpoint that finds its files
     closed: minutes later it would refuse connections.
     """
-    binaries, port = find_binaries(), free_port()
+    binaries = find_binaries()
     with tempfile.TemporaryDirectory(prefix="tryon-postgres-", ignore_cleanup_errors=True) as folder:
-        data, log, user = Path(folder) / "data", Path(folder) / "postgres.log", None
+        data, user = Path(folder) / "data", None
         if os.geteuid() == 0:
             user = UNPRIVILEGED_USER
             shutil.chown(folder, user)
@@ -60,22 +130,22 @@ def running_postgres() -> Iterator[str]:
             user=user,
             cwd="/",
         )
-        command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
-        # Nobody cuts the power of a test, so nothing has to reach the disk.
-        command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
-        with running(command, log, user=user) as server:
-            _wait(binaries, port)
-            yield f"postgresql://tryon@127.0.0.1:{port}/postgres"
-            assert server.poll() is None, f"PostgreSQL ended by itself: {log.read_text()[-2000:]}"
+        server = PostgresServer(binaries, data, user)
+        try:
+            deadline = time.monotonic() + 30
+            while not server.answers:
+                assert time.monotonic() < deadline, "PostgreSQL did not come up"
+                time.sleep(0.05)
+            yield server
+        finally:
+            server.stop()
 
 
-def _wait(binaries: Path, port: int) -> None:
-    deadline = time.monotonic() + 30
-    ready = [str(binaries / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-    while subprocess.run(ready, check=False, capture_output=True).returncode != 0:
-        if time.monotonic() > deadline:
-            raise TimeoutError("PostgreSQL did not come up")
-        time.sleep(0.05)
+@contextmanager
+def running_postgres() -> Iterator[str]:
+    """The address of such a server, for SQLAlchemy."""
+    with running_server() as server:
+        yield server.url
 
 
 def tell_server(url: str, statement: str) -> None:
