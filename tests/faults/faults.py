@@ -146,7 +146,7 @@ def _away(
 def _frozen(part: str) -> Fault:
     async def run(world: World, jobs: int) -> list[Customer]:
         async with world.in_flight(jobs) as customers:
-            world.send(part, signal.SIGSTOP)
+            world.expect(world.send(part, signal.SIGSTOP), f"{part} was not hit")
             await asyncio.sleep(SILENT_SECONDS)
             world.send(part, signal.SIGCONT)
         return customers
@@ -173,14 +173,15 @@ UNSTARTED = select(func.count()).where(Job.status == PROCESSING, Job.started_at.
 
 
 def _api_killed_while(waits_for: str, reached: Select[Any]) -> Fault:
-    """Killed while POSTs wait for a server that is silent, once most have got so far."""
+    """Killed while POSTs wait for a server that is silent, once all have got so far."""
 
     async def run(world: World, jobs: int) -> list[Customer]:
-        await world.links("silent", of=API, to=waits_for)
+        await world.links("silent", to=waits_for)  # to the relay too, which would go on with the jobs
         async with world.arriving(jobs) as customers:
             await world.until(reached, jobs)
             await world.end(API)
             await world.links("open")
+        world.expect(answered(customers, "POST 0") > 0, "no POST was cut off")
         return customers
 
     return run
@@ -391,15 +392,13 @@ async def nothing_stays(world: World, _jobs: int) -> list[Customer]:
     return []
 
 
-ARRIVING_WAIT = "POSTs wait for it or are repeated, and are one job each."
-
-
 def _partitions() -> list[Listed]:
     found = []
     for of, to in LINKS:
         databases = POSTGRESQL if to == DATABASE else EVERY
         for state, words in (("cut", "refuses"), ("silent", "swallows")):
-            promise = ARRIVING_WAIT if of == API else "Jobs wait for it, and go on."
+            posts, works = "POSTs wait for it or are repeated, and are one job each.", "Jobs wait for it, and go on."
+            promise = posts if of == API else works
             seconds = AWAY_SECONDS if state == "cut" else SILENT_SECONDS
             run = _away(to, of=of, state=state, seconds=seconds, arriving=of == API)  # type: ignore[arg-type]
             found.append(Listed(f"the network between {of} and {to} {words}", promise, run, databases=databases))
@@ -505,7 +504,7 @@ FAULTS = [
 
 AFTERWARDS = Listed(
     "after all of them",
-    "When results have had their two minutes, a purge that gives what belongs to no job no hour's grace leaves nothing of any job in the store.",
+    "Two minutes later a purge without its hour's grace leaves nothing of any job in the store.",
     nothing_stays,
 )
 """At the end of any list."""

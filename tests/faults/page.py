@@ -41,14 +41,14 @@ On Debian they need the packages `postgresql`, `libfaketime` and `haproxy`, and 
 
 Real processes run: the API, a CPU worker, a GPU worker whose engine sleeps for 0.3 s instead of drawing, Temporal's development server, SeaweedFS, and SQLite or PostgreSQL. Between each pair of them lies a
 proxy of the test's own, which can be cut (connections are reset and refused, for 8 s where nothing else is said) or go silent (they stay and carry nothing, for 25 s: longer than any call waits for Temporal or the store).
-There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until a second after the fault has begun,
-and counted: all {jobs} have to be in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until all have got as far as the row says. A signal that hits no process, and a cut that meets no connection, is a complaint. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
+There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until the fault is over, or for its first second,
+and counted: all {jobs} have to be in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until all have got as far as the row says. A signal or a cut that hits nothing is a complaint, but among ten at once, where hits are counted. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
 
 Afterwards rows, ledger and store are read. **Kept** means: every customer heard of an end, and of the one that the row has; the picture shows the photo that they had sent; no POST was carried out twice; every job's entries
 in the ledger are `reserve` and then `settle` or `release`, once; `tryon ledger check` finds no disagreement; nothing of an ended job lies in the store but its result (the purge that runs every ten minutes is asked to run
 after half a minute; what belongs to no job it leaves for an hour, so that is looked for at the end of the list); no call was answered with anything but 200, 202, 503, or 409 for a POST that is still being accepted, or not at all; and, where the table does not say otherwise, every job has its picture. The seconds are
-those from the end of the fault until a new job goes through as if nothing had been **and** every job that had waited has ended, the twenty renders that were held back included. *Calls repeated* are those of customers that had no answer, 503, or 409. A POST whose API was killed keeps its key for a while:
-its customer gets 409, each second, until another may take it over; hence the 70 s of the first row.
+those from the end of the fault until a new job goes through as if nothing had been **and** every job that had waited has ended, the twenty renders that were held back included. *Calls repeated* are those of customers that had no answer, 503, or 409. A POST whose API was killed has its key for a minute:
+its customer gets 409, each second, until the next one may take it over; hence the long first row. Seed, answers and hits of each row are in [faults.json](../tests/faults/faults.json).
 
 """
 
@@ -65,15 +65,17 @@ def main() -> None:
 
 
 def take_in(run: dict[str, Any], kept: Path) -> None:
-    """Have this run instead of the one before, but for what it has not: rows, a note, what broke in earlier runs."""
+    """Have this run instead of the one before, but for what it has not: rows, which keep their commit, and what broke earlier."""
 
     def name(row: dict[str, Any]) -> tuple[str, ...]:
         return tuple(row[each] for each in NAMED_BY if each in row)
 
     before = json.loads(kept.read_text())
+    before.pop("note", None)  # it was about that run
+    facts = {"commit": before.get("commit", "unknown"), "at": before["at"]}
     if "rows" in run:
         fresh = {name(row): row for row in run["rows"]}
-        run["rows"] = [fresh.pop(name(row), row) for row in before["rows"]] + list(fresh.values())
+        run["rows"] = [fresh.pop(name(row), facts | row) for row in before["rows"]] + list(fresh.values())
     kept.write_text(json.dumps(before | run, indent=1) + "\n")
 
 
@@ -151,7 +153,7 @@ def _soak(run: dict[str, Any]) -> str:
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
-        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen. Killed: {kills}.\n\n"
+        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen; lives of less than 50 minutes are not judged. Killed: {kills}.\n\n"
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)

@@ -9,19 +9,20 @@ import statistics
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 
-def whereabouts() -> dict[str, str]:
-    """The commit, with ``+`` where files differ from it, and the moment."""
+@cache
+def commit() -> str:
+    """The commit, with ``+`` where files differ from it, when it is first asked for."""
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--exclude=*", "--dirty=+"]
     try:
-        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        commit = "unknown"
-    return {"commit": commit, "at": datetime.now(UTC).isoformat()}
+        return "unknown"
 
 
 def p95(values: Sequence[float]) -> float | None:
@@ -31,13 +32,14 @@ def p95(values: Sequence[float]) -> float | None:
 
 def write_run(file: Path, found: dict[str, Any]) -> None:
     """Write it, with the version, the commit, the machine and the moment; each row keeps those of its first writing."""
+    now = {"commit": commit(), "at": datetime.now(UTC).isoformat()}
     for row in found.get("rows", ()):
-        row.update({**whereabouts(), **row})
+        row.update(now | row)
     facts = {
         "version": metadata.version("tryon-service"),
         "machine": platform.platform(),
         "cores": os.cpu_count(),
-        **whereabouts(),
+        **now,
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({**facts, **found}, indent=1) + "\n")

@@ -309,8 +309,9 @@ async def run(data_dir: Path, server: PostgresServer | None, minutes: float) -> 
     for part, life in figures["lives"].items():
         trends = ((name, life[name]) for name in ("bytes", "descriptors") if life["minutes"] > 2 * JUDGED_MINUTES)
         complaints += [f"{part}: {name} grow" for name, each in trends if _grows(each)]
+        complaints += [f"{part} was not killed"] if part not in soak.killed else []
     for kind, each in figures["p95_ms"].items():
-        if each["quiet"] and each["killed"] > SLOWER * each["quiet"]:
+        if each["quiet"] and each["killed"] and each["killed"] > SLOWER * each["quiet"]:
             complaints.append(f"{kind}: p95 {each['killed']:.1f} ms, quiet {each['quiet']:.1f} ms")
     return {**asdict(verdict), **figures, "backfills": backfilled, "webhooks": told, "complaints": complaints}
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import psutil
 from PIL import Image
 from sqlalchemy import Select, func, select
 
@@ -220,12 +221,13 @@ class World:
         process = self.process(part)
         if process.pid is None or process.exit_code is not None:
             return False
-        with suppress(ProcessLookupError):
-            # PostgreSQL has a process for each connection, and is all of them.
-            os.kill(-process.pid if part == DATABASE else process.pid, number)
-            self.hits[f"{part} {number.name}"] += number != signal.SIGCONT
-            return True
-        return False
+        # PostgreSQL has a process for each connection, and is all of them.
+        others = psutil.Process(process.pid).children() if part == DATABASE else []
+        for pid in (process.pid, *(each.pid for each in others)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+        self.hits[f"{part} {number.name}"] += number != signal.SIGCONT
+        return True
 
     async def ready(self, part: str, seconds: float = 90.0) -> None:
         """Wait until a part runs and can be used; it may be about to be started again."""
@@ -355,12 +357,13 @@ class World:
                 customer.end_with(told)
             await asyncio.sleep(ASK_SECONDS)
 
-    async def mend(self) -> None:
+    async def mend(self) -> asyncio.Task[float]:
         """Open all links, and begin to look whether all is well."""
         (self.orders / HOLD).unlink(missing_ok=True)
         await self.links("open")
         self.mended = time.monotonic()
         self.healing = asyncio.create_task(self.until_healthy())
+        return self.healing
 
     @asynccontextmanager
     async def arriving(self, number: int) -> AsyncIterator[list[Customer]]:
@@ -370,8 +373,7 @@ class World:
         try:
             yield customers
         finally:
-            await self.mend()
-            await asyncio.gather(*using)
+            await asyncio.gather(await self.mend(), *using)
 
     @asynccontextmanager
     async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
@@ -411,8 +413,7 @@ class World:
             yield customers
         finally:
             over.set()
-            await self.mend()
-            await asyncio.gather(*using)
+            await asyncio.gather(await self.mend(), *using)
 
     async def until_healthy(self, seconds: float = 300.0) -> float:
         """Wait until a job goes through as if nothing had been; returns for how many seconds."""
@@ -543,7 +544,7 @@ async def running_world(
                 await prepare(world)
             world.parts[name] = supervisor.start(_broken_in(world, plain) if name in OURS else plain)
         await asyncio.gather(*(child.wait_ready(60) for child in world.parts.values()))
-        watching = asyncio.gather(supervisor.watch(world.over), _keep(server, world.over))
+        watching = asyncio.gather(supervisor.watch(world.over), _keep(world))
         if instead_of is None:
             world.account_id, key = await world.open_account()
             world.client.headers["Authorization"] = f"Bearer {key}"
@@ -563,10 +564,11 @@ async def running_world(
         world.database.close()
 
 
-async def _keep(server: PostgresServer | None, over: asyncio.Event) -> None:
-    """Start it again where it was killed, after a second."""
-    while server and not over.is_set():
+async def _keep(world: World) -> None:
+    """Start PostgreSQL again where it was killed, after a second."""
+    while (server := world.server) and not world.over.is_set():
         if server.exit_code is not None:
+            world.expect(server.exit_code == -signal.SIGKILL, f"PostgreSQL ended with {server.exit_code}")
             await asyncio.sleep(FIRST_PAUSE_SECONDS)
             server.start()
         await asyncio.sleep(WATCH_SECONDS)

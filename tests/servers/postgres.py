@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine, make_url, text
 
-from tests.servers.processes import free_port
+from tests.servers.processes import free_port, stop
 
 UNPRIVILEGED_USER = "nobody"
 """PostgreSQL refuses to run as root, which is who tests are in many containers."""
@@ -94,19 +94,14 @@ class PostgresServer:
             while not await asyncio.to_thread(lambda: self.answers):
                 await asyncio.sleep(0.05)
 
-    def stop(self) -> None:
-        """End it; it has to run.
+    @property
+    def said(self) -> str:
+        """The end of its log."""
+        return self._log.read_text()[-2000:]
 
-        Raises:
-            AssertionError: It had ended by itself.
-        """
-        assert self.exit_code is None, f"PostgreSQL ended by itself: {self._log.read_text()[-2000:]}"
-        self._process.terminate()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+    def stop(self) -> None:
+        """End it, if it runs."""
+        stop(self._process)
 
 
 @contextmanager
@@ -137,6 +132,7 @@ def running_server() -> Iterator[PostgresServer]:
                 assert time.monotonic() < deadline, "PostgreSQL did not come up"
                 time.sleep(0.05)
             yield server
+            assert server.exit_code is None, f"PostgreSQL ended by itself: {server.said}"
         finally:
             server.stop()
 

@@ -18,20 +18,23 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(
-    command: Sequence[str], log_file: Path, user: str | None = None, **variables: str
-) -> Iterator[subprocess.Popen[bytes]]:
+def running(command: Sequence[str], log_file: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command until the block ends; its output goes to a file, ``variables`` into its environment."""
     with log_file.open("wb") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=log, start_new_session=True, user=user, env={**os.environ, **variables}
+            command, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **variables}
         )
     try:
         yield process
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end, if it runs, and kill it after twenty seconds."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
