@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -180,7 +181,8 @@ class Customers(MoneyScene):
             return self.find_what_is_left(post.who, post.key, Expected(refusal), test=post.test)
         except TryOnError as error:
             return self.note_refusal(post.who, post.key, error, Expected(refusal), claimed=claimed)
-        return self.note_answer(post.who, post.key, post.body, accepted, Expected(refusal), test=post.test)
+        since = known.claimed_at if known is not None and claimed else None
+        return self.note_answer(post.who, post.key, post.body, accepted, Expected(refusal), test=post.test, since=since)
 
     def expect(self, who: str, key: str | None, body: str, *, test: bool) -> Expected:
         model, known = self.models[who], self.keys.get((who, key or ""))
@@ -200,8 +202,17 @@ class Customers(MoneyScene):
         return "job_not_found" if job is None or (job.expires_at and job.expires_at <= self.now) else None
 
     def note_answer(
-        self, who: str, key: str | None, body: str, accepted: AcceptedJob, expected: Expected, *, test: bool
+        self,
+        who: str,
+        key: str | None,
+        body: str,
+        accepted: AcceptedJob,
+        expected: Expected,
+        *,
+        test: bool,
+        since: datetime | None = None,
     ) -> list[JobId]:
+        """A job or a replay; its key was claimed now, if not ``since`` some time."""
         self.answered.add(accepted.job_id)
         if accepted.replayed:
             assert expected.replay == accepted.job_id
@@ -209,9 +220,7 @@ class Customers(MoneyScene):
         assert expected == A_NEW_JOB, f"accepted instead of {expected}"
         self.models[who].accept(accepted.job_id, self.now, test=test)
         if key is not None:
-            known = self.keys.get((who, key))
-            claimed_at = known.claimed_at if known is not None and known.holder is not None else self.now
-            self.keys[who, key] = KeyModel(body, claimed_at, None, accepted.job_id)
+            self.keys[who, key] = KeyModel(body, since or self.now, None, accepted.job_id)
         return [accepted.job_id]
 
     def note_refusal(
