@@ -23,8 +23,11 @@ from workflows.steps import AWAY
 LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
 
 AWAY_PAUSE = timedelta(seconds=6)
-"""Until a step that found the store or the database away is tried again. What was killed is back within seconds, but
-not within the second and a half that the three attempts of a download would take by themselves."""
+"""Until a step that found the store or the database away is tried again. What was killed is back within seconds."""
+
+PICTURE_TRIES = 3
+"""How often a picture's address is asked: whoever waits for it hears soon. Steps have more attempts, for workers that
+are killed."""
 
 
 def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
@@ -61,9 +64,14 @@ def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
         raise
 
 
+def is_tried_again(error: ImageError) -> bool:
+    """Whether this step's next attempt may get the picture."""
+    return error.retryable and activity.info().attempt < PICTURE_TRIES
+
+
 def count_refused_picture(error: ImageError) -> None:
     """Count a picture that is refused for good; one that is tried again is not refused yet."""
-    if error.retryable or not activity.in_activity():
+    if not activity.in_activity() or is_tried_again(error):
         return
     meter = activity_meter()
     meter.add(IMAGE_REJECTED, reason=error.code)
@@ -77,7 +85,7 @@ def expected_failures() -> Iterator[None]:
     try:
         yield
     except (ImageError, EngineError) as error:
-        retryable = isinstance(error, ImageError) and error.retryable
+        retryable = isinstance(error, ImageError) and is_tried_again(error)
         if isinstance(error, ImageError):
             count_refused_picture(error)
         advice = error.advice if isinstance(error, EngineError) else ""

@@ -19,7 +19,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.device import heartbeats
-from activities.failures import count_refused_picture, expected_failures, failure
+from activities.failures import count_refused_picture, expected_failures, failure, is_tried_again
 from activities.objects import add_outcomes, get_object, holder, put_object
 from domain import accounts, products
 from domain import object_keys as keys
@@ -229,7 +229,9 @@ class GarmentActivities:
             png = await self._png(source.stored, source.url)
         except ImageError as error:
             count_refused_picture(error)
-            raise failure(known_code(error.code), str(error), retryable=error.retryable, about=source.field) from error
+            raise failure(
+                known_code(error.code), str(error), retryable=is_tried_again(error), about=source.field
+            ) from error
         if png is None:
             raise ValueError("a picture needs to be stored, or to have an address")
         return png

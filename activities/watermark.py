@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from temporalio import activity
 
 from activities.device import heartbeats
-from activities.failures import count_refused_picture, expected_failures, failure
+from activities.failures import count_refused_picture, expected_failures, failure, is_tried_again
 from activities.objects import ObjectChangedError, get_object, put_object
 from domain import watermarks
 from domain.errors import ErrorCode
@@ -75,7 +75,7 @@ class WatermarkActivities:
         except ImageError as error:
             count_refused_picture(error)
             code = LOGO_CODES.get(error.code, "logo_not_usable")
-            raise failure(code, str(error), retryable=error.retryable) from error
+            raise failure(code, str(error), retryable=is_tried_again(error)) from error
         picture = unnamed.model_copy(update={"key": key})
         return contracts.FetchedLogo(picture=picture, width=logo.width, height=logo.height)
 

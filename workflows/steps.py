@@ -82,8 +82,9 @@ def _budget(
     return options
 
 
-# Two downloads of 10 s (front and back) with a redirect or two, then decoding.
-DOWNLOAD = _budget(40, heartbeat=10, stopped_first=True, attempts=3, first_wait=0.5, longest_wait=5)
+# Two downloads of 10 s (front and back) with a redirect or two, then decoding. A shop's server is asked three times, by
+# the step itself; the other attempts are for workers that are killed.
+DOWNLOAD = _budget(40, heartbeat=10, stopped_first=True, attempts=10, first_wait=0.5, longest_wait=5)
 # Four garments on a slow CPU, or a diffusion model's four passes; a heartbeat comes with every stage, and a worker that
 # was killed is noticed 15 s after its last one began. A deploy in mid-render costs one attempt, so there are more.
 INFERENCE = _budget(180, heartbeat=15, stopped_first=True, attempts=4, first_wait=0.5, longest_wait=10)

@@ -117,7 +117,7 @@ async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
 @pytest.mark.parametrize(
     ("step", "error"),
     [
-        pytest.param("fetch_garment", RuntimeError("disk is full"), id="any"),
+        pytest.param("segment_person", RuntimeError("disk is full"), id="any"),
         pytest.param("watermark", mistake_of_ours(), id="never tried again"),
         pytest.param("watermark", ApplicationError("of a library", "secret", non_retryable=True), id="untyped"),
     ],
@@ -147,7 +147,7 @@ async def test_a_fault_that_stays_ends_with_a_code_of_the_catalogue_and_is_kept_
         ("render", 2, 2),
         ("watermark", 2, 2),
         ("rehearse", 2, 2),
-        ("fetch_garment", 4, 1),
+        ("segment_person", 4, 1),
     ],
 )
 async def test_a_job_outlasts_a_store_that_is_away(
@@ -176,10 +176,10 @@ async def test_a_steps_attempts_are_for_what_it_may_be_to_blame_for(
 ) -> None:
     monkeypatch.setattr("activities.failures.AWAY_PAUSE", timedelta(milliseconds=10))
     away, fault = ObjectStoreUnavailableError("refused"), RuntimeError("out of luck")
-    failures = iter([away, away, fault])  # a download has three attempts
+    failures = iter([*4 * [away], fault])  # it has four attempts
 
     async def before(name: str) -> None:
-        if name == "fetch_garment":
+        if name == "segment_person":
             for error in failures:
                 raise error
 
