@@ -1,0 +1,57 @@
+"""The page of proof is that of the runs that are committed, and these were judged by all that the referee sees now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT
+from tests.faults.page import FAULTS_RUN, PAGE, SOAK, page, take_in
+from tests.faults.referee import Verdict
+
+JUDGED = {each.name for each in fields(Verdict)}
+
+
+def test_the_page_is_that_of_the_committed_runs() -> None:
+    assert PAGE.read_text() == page()
+
+
+def test_every_fault_of_the_list_was_tried_on_each_of_its_databases() -> None:
+    rows = json.loads(FAULTS_RUN.read_text())["rows"]
+    listed = {(each.name, database) for each in [*FAULTS, AFTERWARDS] for database in each.databases}
+    assert {(row["fault"], row["database"]) for row in rows} == listed
+    assert [row["fault"] for row in rows if row.get("in_flight", JOBS_IN_FLIGHT) < JOBS_IN_FLIGHT] == []
+
+
+@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK], ids=lambda file: file.stem)
+def test_every_verdict_is_of_all_that_is_looked_at_now(run: Path) -> None:
+    """A row of an older referee would be kept under a description of this one."""
+    told = json.loads(run.read_text())
+    verdicts = [row.get("verdict", row) for row in told.get("rows", [told])]
+    assert [each for each in verdicts if "lost" in each and not each.keys() >= JUDGED] == []
+
+
+@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK], ids=lambda file: file.stem)
+def test_every_figure_is_of_a_commit_without_changes(run: Path) -> None:
+    told = json.loads(run.read_text())
+    commits = {row.get("commit", told.get("commit", "unknown")) for row in told.get("rows", [told])}
+    assert not [each for each in commits if each == "unknown" or each.endswith("+")]
+
+
+def test_rows_of_a_new_run_stand_for_those_of_the_same_name(tmp_path: Path) -> None:
+    kept = tmp_path / "faults.json"
+    rows = [{"fault": "fire", "n": 1}, {"fault": "flood", "n": 1}]
+    old: dict[str, Any] = {"rows": rows, "commit": "abc", "at": "then", "note": "at night", "earlier": ["broken"]}
+    kept.write_text(json.dumps(old))
+    new = [{"fault": "flood", "n": 2}, {"fault": "frost", "n": 2}]
+    take_in({"rows": list(new), "commit": "def", "at": "now"}, kept)
+    assert json.loads(kept.read_text()) == {
+        "rows": [{"fault": "fire", "n": 1, "commit": "abc", "at": "then"}, *new],
+        "commit": "def",
+        "at": "now",
+        "earlier": ["broken"],
+    }
