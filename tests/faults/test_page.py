@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT
-from tests.faults.page import FAULTS_RUN, PAGE, SOAK, page, take_in
+from tests.faults.page import DRILL, FAULTS_RUN, MACHINES, PAGE, SOAK, page, take_in
 from tests.faults.referee import Verdict
 
 JUDGED = {each.name for each in fields(Verdict)}
@@ -27,7 +27,7 @@ def test_every_fault_of_the_list_was_tried_on_each_of_its_databases() -> None:
     assert [row["fault"] for row in rows if row.get("in_flight", JOBS_IN_FLIGHT) < JOBS_IN_FLIGHT] == []
 
 
-@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK], ids=lambda file: file.stem)
+@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK, MACHINES, DRILL], ids=lambda file: file.stem)
 def test_every_verdict_is_of_all_that_is_looked_at_now(run: Path) -> None:
     """A row of an older referee would be kept under a description of this one."""
     told = json.loads(run.read_text())
@@ -35,7 +35,7 @@ def test_every_verdict_is_of_all_that_is_looked_at_now(run: Path) -> None:
     assert [each for each in verdicts if "lost" in each and not each.keys() >= JUDGED] == []
 
 
-@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK], ids=lambda file: file.stem)
+@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK, MACHINES, DRILL], ids=lambda file: file.stem)
 def test_every_figure_is_of_a_commit_without_changes(run: Path) -> None:
     told = json.loads(run.read_text())
     commits = {row.get("commit", told.get("commit", "unknown")) for row in told.get("rows", [told])}
