@@ -39,6 +39,7 @@ def up(
         typer.echo("The stack is already up:")
         for name, address in record.addresses.items():
             typer.echo(f"  {name:<12} {address}")
+        typer.echo("It keeps the settings that it was started with; to change one: tryon down, then tryon up.")
         return
     if detach:
         start_detached()

@@ -94,8 +94,8 @@ why. Names there are the engine's.
 | `viewAngle` | `view_angle` | The side from which the person is shown |
 | `garmentBackImageUrl` | `back_picture` | Used where `viewAngle` is `back`; without it the front photo serves |
 
-Which of them the engine honours is in its description; the embedded `warp` engine follows `kind` for garments of
-the lower and the full body, and `tuck_state` for tops.
+`tryon engines` lists which of them an engine follows; [engine-warp.md](engine-warp.md#hints) says what the embedded
+one makes of each.
 
 ## Sizes
 
@@ -173,11 +173,12 @@ class ApiReference:
     def _operation(self, method: str, path: str, operation: dict[str, Any]) -> list[str]:
         lines = ["", f"## {method.upper()} {path}", "", f"{operation['summary']}. {one_line(operation['description'])}"]
         if "parameters" in operation:
-            lines += ["", "| Parameter | In | Required | Meaning |", "|---|---|---|---|"]
+            lines += ["", "| Parameter | In | Type | Required | Meaning |", "|---|---|---|---|---|"]
         for parameter in operation.get("parameters", []):
             required = "yes" if parameter["required"] else "no"
             meaning = one_line(parameter["description"])
-            lines.append(f"| `{parameter['name']}` | {parameter['in']} | {required} | {meaning} |")
+            kind = self._type(parameter["schema"])
+            lines.append(f"| `{parameter['name']}` | {parameter['in']} | {kind} | {required} | {meaning} |")
         body = json_of(operation.get("requestBody", {}))
         if body:
             lines += self._body(body)
@@ -235,7 +236,11 @@ class ApiReference:
 
     def _type(self, field: dict[str, Any]) -> str:
         options = [option for option in field.get("anyOf", [field]) if option.get("type") != "null"]
-        return " or ".join(dict.fromkeys(self._plain_type(option) for option in options))
+        kinds = " or ".join(dict.fromkeys(self._plain_type(option) for option in options))
+        default = field.get("default")
+        if default in (None, ""):
+            return kinds
+        return f"{kinds}; `{default if isinstance(default, str) else json.dumps(default)}` by default"
 
     def _plain_type(self, field: dict[str, Any]) -> str:
         if "enum" in field:
@@ -244,7 +249,9 @@ class ApiReference:
             return f"array of {self._plain_type(field['items'])}"
         if field.get("type") == "array":
             return f"array of {field['minItems']} to {field['maxItems']} objects"
-        kind: str = field.get("type", "object")
+        kind: str = field.get("format") or field.get("type", "object")
+        if "minimum" in field and "maximum" in field:
+            return f"{kind}, {field['minimum']} to {field['maximum']}"
         return (
             f"{kind}, {field.get('minLength', 0)} to {field['maxLength']} characters" if "maxLength" in field else kind
         )

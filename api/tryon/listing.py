@@ -133,9 +133,9 @@ async def list_tryons(
     limit: Annotated[int, Query(ge=1, le=MOST_JOBS, description="Jobs on a page at most.")] = 50,
     cursor: Cursor = None,
     status: Annotated[
-        MayBeLeftOut[Literal["processing", "completed", "failed"]], Query(description="Only these.")
+        MayBeLeftOut[Literal["processing", "completed", "failed"]], Query(description="Only jobs with this status.")
     ] = None,
-    mode: Annotated[MayBeLeftOut[Literal["live", "test"]], Query(description="Only these.")] = None,
+    mode: Annotated[MayBeLeftOut[Literal["live", "test"]], Query(description="Only jobs of such keys.")] = None,
     createdAfter: Annotated[  # as the API spells its names
         MayBeLeftOut[Moment], Query(description="Accepted then or later.")
     ] = None,

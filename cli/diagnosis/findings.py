@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from runtime.settings import Settings
+from runtime.settings import Settings, TemporalSettings
 
 Level = Literal["ok", "warning", "error", "skipped"]
 
@@ -82,6 +82,11 @@ def in_one_line(error: BaseException, longest: int = 200) -> str:
 def counted(number: int, thing: str) -> str:
     """``1 job``, ``2 jobs``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def options_of(settings: TemporalSettings) -> str:
+    """The options of the `temporal` command for this server and namespace."""
+    return f"--address {settings.address} --namespace {settings.namespace}"
 
 
 def lines_of(findings: Sequence[Finding]) -> list[str]:

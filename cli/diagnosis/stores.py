@@ -18,14 +18,14 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line, options_of
 from domain import erasure, mails, migrations
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
 from domain.operation import operators
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
-from runtime.settings import MailSettings
+from runtime.settings import MailSettings, Settings
 from workflows.queues import erasure_workflow_id
 
 DATABASE = Subject("database")
@@ -94,7 +94,7 @@ async def look_at_database(case: Case) -> AsyncGenerator[Finding, None]:
             old = MIGRATIONS.error("the tables are not those of this version", "tryon db upgrade")
             raise Stop(old, "the tables are of another version", NEEDING_TABLES)
         yield MIGRATIONS.ok("the tables are those of this version")
-        for finding in await database.read(_standing, case.settings.mail, datetime.now(UTC)):
+        for finding in await database.read(_standing, case.settings, datetime.now(UTC)):
             yield finding
 
 
@@ -135,7 +135,7 @@ async def _writable(database: Database) -> Finding:
     return DATABASE.ok("it can be written")
 
 
-def _standing(session: Session, settings: MailSettings, now: datetime) -> list[Finding]:
+def _standing(session: Session, settings: Settings, now: datetime) -> list[Finding]:
     """Whether jobs, mail or erasures stand still, and whether there is an operator."""
     waiting = jobs.list_unstarted(session, older_than=STUCK_AFTER, limit=MOST)
     outbox = OUTBOX.ok("no job waits to be handed to Temporal")
@@ -152,14 +152,15 @@ def _standing(session: Session, settings: MailSettings, now: datetime) -> list[F
         deadlines = DEADLINES.error(
             f"{counted(len(overdue), 'job')} past the deadline and not released, such as {overdue[0].id}",
             "See that a CPU worker polls and the schedule runs: "
-            "temporal schedule trigger --schedule-id tryon-reconcile",
+            f"temporal schedule trigger {options_of(settings.temporal)} --schedule-id tryon-reconcile",
         )
     stuck = erasure.list_unfinished(session, older_than=ERASURE_STUCK_AFTER, now=now, limit=MOST)
     erasures = ERASURES.ok("no account waits to be erased")
     if stuck:
         erasures = ERASURES.error(
             f"{counted(len(stuck), 'account')} to be erased for more than an hour, such as {stuck[0]}",
-            f"See why its run does not end: temporal workflow describe -w {erasure_workflow_id(str(stuck[0]))}",
+            "See why its run does not end: "
+            f"temporal workflow describe {options_of(settings.temporal)} -w {erasure_workflow_id(str(stuck[0]))}",
         )
     found = operators.list_operators(session)
     admins = OPERATORS.ok(counted(len(found), "operator"))
@@ -167,7 +168,7 @@ def _standing(session: Session, settings: MailSettings, now: datetime) -> list[F
         admins = OPERATORS.warning(
             "nobody sees the admin pages, so nobody approves payments there", "tryon operator add EMAIL"
         )
-    return [outbox, deadlines, _mail(session, settings, now), erasures, admins]
+    return [outbox, deadlines, _mail(session, settings.mail, now), erasures, admins]
 
 
 def _mail(session: Session, settings: MailSettings, now: datetime) -> Finding:

@@ -12,7 +12,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSyste
 from temporalio.client import Client, ScheduleActionExecutionStartWorkflow, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line, options_of
 from gateway.calls import RunNotFoundError, TemporalAwayError, temporal_calls
 from gateway.queues import QUEUES, QueueState, queue_state
 from gateway.schedules import SCHEDULES, Scheduled
@@ -88,11 +88,6 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         yield await judged_schedule(temporal, scheduled, settings)
     for queue, kind in QUEUES:
         yield judged_queue(await queue_state(client, queue, kind), datetime.now(UTC))
-
-
-def options_of(settings: TemporalSettings) -> str:
-    """The options of the `temporal` command for this server and namespace."""
-    return f"--address {settings.address} --namespace {settings.namespace}"
 
 
 async def _namespace(client: Client, settings: TemporalSettings) -> Finding:
@@ -197,7 +192,7 @@ async def judged_schedule(temporal: TemporalGateway, scheduled: Scheduled, setti
     if run.status in ENDED_BADLY:
         return SCHEDULE.warning(
             f"{name}: last run {ago}, {status}",
-            f"temporal workflow show --namespace {temporal.client.namespace} --workflow-id {action.workflow_id}",
+            f"temporal workflow show {options_of(settings)} --workflow-id {action.workflow_id}",
         )
     return SCHEDULE.ok(f"{name}: last run {ago}, {status}")
 
