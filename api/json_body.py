@@ -120,8 +120,9 @@ def take_pictures_out(body: bytes) -> tuple[bytes, InlinePictures]:
 IGNORED_FIELDS = "X-Ignored-Fields"
 """Header that names the fields of the request that mean nothing to the service."""
 
-MOST_VALUES = 1000
-"""Commas and opening brackets in a body less its pictures; the largest request has some sixty."""
+MOST_VALUES = 10_000
+"""Commas and opening brackets in a body less its pictures; the largest request has some sixty, and 8,000 characters of
+metadata, each of which may be one."""
 
 LONGEST_HEADER = 1000
 """Characters of a header that repeats what the caller sent."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 CategoryName: TypeAlias = Literal["upper_body", "lower_body", "full_body"]
 """The values of `engines.garment_kinds.Category`, as callers write them."""
 
-KindText = Annotated[str, Field(max_length=64)]
-SizeText = Annotated[str, Field(min_length=1, max_length=32)]
+# Such texts are never refused, and PostgreSQL neither keeps a null character nor reads JSON that holds one.
+Storable = AfterValidator(lambda text: text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+KindText = Annotated[str, Field(max_length=64), Storable]
+SizeText = Annotated[str, Field(min_length=1, max_length=32), Storable]
 
 
 class ProductHints(BaseModel):

@@ -86,20 +86,29 @@ class DrawingTimes:
         self._store = store
         self._clock = clock
         self._read_at: float | None = None
-        self._told: list[DrawingSeconds] = []
+        self._told: list[DrawingSeconds] | None = None
+        self._looking: asyncio.Task[None]
 
     async def seconds_for(self, garments: int) -> float:
         """How long drawing takes for a picture with so many garments; 0 where nobody tells.
 
-        While the store is away, what was read last is used.
+        While the store is away, what was read last is used. All wait for the first look: until then nothing is known.
         """
-        if self._read_at is None or self._clock() - self._read_at >= LOOK_SECONDS:
+        due = self._read_at is None or self._clock() - self._read_at >= LOOK_SECONDS
+        if due:
             self._read_at = self._clock()
-            try:
-                self._told = await self._read()
-            except ObjectStoreUnavailableError as error:
-                log.warning("the time of drawing cannot be read", reason=str(error)[:200])
-        return max((each.by_garments[garments - 1] for each in self._told), default=0.0)
+            self._looking = asyncio.create_task(self._look())
+        if due or self._told is None:
+            await asyncio.shield(self._looking)  # of others too, whoever began it and is cancelled
+        return max((each.by_garments[garments - 1] for each in self._told or ()), default=0.0)
+
+    async def _look(self) -> None:
+        try:
+            self._told = await self._read()
+        except ObjectStoreUnavailableError as error:
+            log.warning("the time of drawing cannot be read", reason=str(error)[:200])
+            if self._told is None:
+                self._read_at = None
 
     async def _read(self) -> list[DrawingSeconds]:
         since = datetime.now(UTC) - BELIEVED_FOR

@@ -13,7 +13,7 @@ from api.json_body import Answer, MayBeLeftOut, WireModel
 from api.tryon.schemas import AnyPicture
 from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
-from engines.hints import CategoryName, KindText, ProductHints, SizeText
+from engines.hints import CategoryName, ProductHints
 
 Status = Literal["active", "archived"]
 PUBLIC_ID_PATTERN = f"^{ID_PREFIX}[0-9a-f]{{32}}$"
@@ -71,18 +71,7 @@ class OwnFields(WireModel):
     )
 
 
-class OptionalFields(ProductHints, OwnFields):
-    """What a product need not have. The database keeps no text with a null character."""
-
-    garment_category: Annotated[KindText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
-        None, description=ProductHints.model_fields["garment_category"].description
-    )
-    size: Annotated[SizeText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
-        None, description=ProductHints.model_fields["size"].description
-    )
-
-
-class CreateProduct(OptionalFields):
+class CreateProduct(ProductHints, OwnFields):
     """Body of ``POST /api/v1/products``: the whole product."""
 
     name: Name = Field(description="For people.")
@@ -90,7 +79,7 @@ class CreateProduct(OptionalFields):
     garment_image_url: AnyPicture = Field(description="https:// address or data: URI of the product photo.")
 
 
-class UpdateProduct(OptionalFields):
+class UpdateProduct(ProductHints, OwnFields):
     """Body of ``PATCH /api/v1/products/{productId}``: what is to change; null empties a field."""
 
     name: MayBeLeftOut[Name] = Field(None, description="For people. Cannot be null.")

@@ -22,7 +22,7 @@ from api.parts import Parts
 from api.products.schemas import Cursor
 from api.routes import AccountId, RoutePolicy
 from api.tryon.router import SINGLE_PATH
-from api.tryon.schemas import LONGEST_METADATA, METADATA_NAME
+from api.tryon.schemas import LONGEST_METADATA, METADATA_NAME, MOST_METADATA
 from domain.errors import TryOnError, known_code, sentence_of
 from domain.jobs.job_history import JobFilter, JobPage, ListedJob, list_jobs
 from domain.jobs.jobs import COMPLETED, FAILED
@@ -168,6 +168,8 @@ def _page(
     session: Session, /, account_id: uuid.UUID, wanted: JobFilter, product_id: str | None, **where: Any
 ) -> JobPage:
     if product_id is not None:
+        if "\0" in product_id:  # PostgreSQL does not take it even in a question
+            return JobPage([], None)
         named = find_named(session, account_id=account_id, external_id=product_id)
         wanted = replace(wanted, product=public_id(named.id) if named else product_id)
     return list_jobs(session, account_id=account_id, wanted=wanted, **where)
@@ -178,7 +180,7 @@ def _metadata_of(query: Mapping[str, str]) -> dict[str, str]:
     for name, text in query.items():
         if name.startswith("metadata"):
             named = _METADATA.fullmatch(name)
-            if named is None or "\0" in text or len(text) > LONGEST_METADATA:
+            if named is None or "\0" in text or len(text) > LONGEST_METADATA or len(found) == MOST_METADATA:
                 raise TryOnError(
                     "field_invalid", fields={"metadata": "must be asked for as metadata[NAME]=TEXT, as a job has them."}
                 )

@@ -83,8 +83,10 @@ class GarmentFields(GarmentHints, WhichGarment):
     """One garment: a product, or a picture with its category."""
 
 
+MOST_METADATA = 16
+
 METADATA_RULE = (
-    "at most 16 names of 1 to 40 letters, digits, dots, dashes and underscores, each with a text of up to 500"
+    f"at most {MOST_METADATA} names of 1 to 40 letters, digits, dots, dashes and underscores, each with a text of up to 500"
 )
 
 LONGEST_METADATA = 500
@@ -97,7 +99,7 @@ def _small(metadata: dict[str, str]) -> dict[str, str]:
         METADATA_NAME.fullmatch(name) and len(text) <= LONGEST_METADATA and "\0" not in text
         for name, text in metadata.items()
     )
-    if len(metadata) > 16 or not good:
+    if len(metadata) > MOST_METADATA or not good:
         raise PydanticCustomError("metadata", f"must be {METADATA_RULE} characters")
     return metadata
 
@@ -108,7 +110,7 @@ Metadata = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "maxProperties": 16,
+            "maxProperties": MOST_METADATA,
             "propertyNames": {"pattern": f"^{METADATA_NAME.pattern}$"},
             "additionalProperties": {"type": "string", "maxLength": LONGEST_METADATA, "pattern": "^[^\\u0000]*$"},
         }

@@ -234,7 +234,7 @@ def complete_job(
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    spent = min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS)
+    spent = min(max(0, round((now - job.created_at).total_seconds() * 1000)), LONGEST_MS)  # clocks differ
     drawn = {"generation_ms": spent, "result_key": result_key, "engine": engine, "report": report}
     return _end_job(session, job, COMPLETED, keep=keep, longest=longest or keep, now=now, **drawn)
 
@@ -346,9 +346,18 @@ def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequ
     ).all()
 
 
-def forget_results(session: Session, *, job_ids: Collection[uuid.UUID]) -> None:
-    """Note that the pictures are gone."""
-    rows_changed(session, update(Job).where(Job.id.in_(job_ids)).values(result_key=None))
+def forget_results(session: Session, *, job_ids: Collection[uuid.UUID], copies: Collection[str] = ()) -> None:
+    """Note that the pictures are gone, and these copies that backfills kept of them.
+
+    An erased job of which another copy is left keeps its key: by that the purge finds it again.
+    """
+    of_jobs = BackfillItem.job_id.in_(job_ids)
+    left = select(BackfillItem.job_id).where(
+        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_not(None), BackfillItem.result_key.not_in(copies)
+    )
+    gone = (Job.id.in_(job_ids), or_(Job.erased_at.is_(None), ~left.exists()))
+    rows_changed(session, update(Job).where(*gone).values(result_key=None))
+    session.execute(update(BackfillItem).where(of_jobs, BackfillItem.result_key.in_(copies)).values(result_key=None))
 
 
 def delete_old(session: Session, *, finished_before: datetime, limit: int) -> int:

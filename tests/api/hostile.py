@@ -154,11 +154,13 @@ QUERIES = st.one_of(
     st.binary(max_size=60),
     st.builds(
         "{}={}&{}".format,
-        st.sampled_from(["limit", "cursor", "status", "Limit", "x"]),
+        st.sampled_from(
+            ["limit", "cursor", "status", "Limit", "x", "mode", "createdAfter", "productId", "metadata", "metadata[a]"]
+        ),
         st.sampled_from(
             ["0", "101", "1e2", "1_0", "٣", "", "%00", "active", "%ff", "9" * 5000, "MjAyNg==", "nan", "limit=5"]
         )
         | st.text(max_size=20),
-        st.sampled_from(["", "limit=1&limit=x", "cursor=%zz"]),
+        st.sampled_from(["", "limit=1&limit=x", "cursor=%zz", "&".join(f"metadata[{n}]=x" for n in range(1100))]),
     ).map(lambda text: text.encode("utf-8", "surrogatepass")),
 )

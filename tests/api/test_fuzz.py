@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from sqlalchemy import func, select
 
 from domain.accounts import OwnTerms
 from domain.errors import CATALOGUE
+from domain.jobs import jobs
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry, Product
 from tests.api import hostile
 from tests.api.conftest import Api, OpenApi, combo, single
@@ -77,6 +79,10 @@ class Target:
             check_refusal(answer)
             assert await self.standing() == before, "a refusal left something behind"
         return answer
+
+    async def check_kept(self) -> None:
+        """What was accepted can be read by all who look at every job."""
+        await self.api.parts.database.read(jobs.list_all_open, accepted_before=datetime.now(UTC) + timedelta(days=1))
 
     def check_documented(self, operation: str, answer: Answer) -> None:
         assert (answer.status, answer.code) in self._documented[operation], (answer.status, answer.code)
@@ -151,6 +157,7 @@ async def test_a_good_body_with_some_fields_changed(target: Target, changes: dic
     )
     answer = await target.send("POST", path, body=json.dumps(body).encode())
     target.check_documented("createComboTryOn" if item else "createTryOn", answer)
+    await target.check_kept()
     if answer.code in ("field_invalid", "malformed_data_uri", "garment_url_refused", "image_not_readable"):
         assert any(field in answer.error for field in changes), answer.error
 
@@ -220,12 +227,13 @@ async def test_any_address(target: Target, *, method: str, prefix: str, name: st
 
 
 @examples
-@example(query=b"cursor=MjAyNi0wMS0wMVQwMDowMDowMCswMDowMCAA")  # a cursor with a null character in it
-@example(query=b"limit=" + b"9" * 5000)
-@given(query=hostile.QUERIES)
-async def test_any_query_of_a_list(target: Target, query: bytes) -> None:
-    answer = await target.send("GET", PRODUCTS, query=query)
-    target.check_documented("listProducts", answer)
+@example(path=PRODUCTS, query=b"cursor=MjAyNi0wMS0wMVQwMDowMDowMCswMDowMCAA")  # a cursor with a null character in it
+@example(path=PRODUCTS, query=b"limit=" + b"9" * 5000)
+@example(path=TRYON, query=b"productId=%00")
+@given(path=st.sampled_from([PRODUCTS, TRYON]), query=hostile.QUERIES)
+async def test_any_query_of_a_list(target: Target, path: str, query: bytes) -> None:
+    answer = await target.send("GET", path, query=query)
+    target.check_documented({PRODUCTS: "listProducts", TRYON: "listTryOns"}[path], answer)
     assert answer.status in (200, 400)
     if answer.status == 400:
-        assert answer.error.startswith(("limit", "cursor", "status"))
+        assert answer.error.startswith(("limit", "cursor", "status", "mode", "created", "productId", "metadata"))

@@ -94,12 +94,35 @@ async def test_while_the_store_is_away_the_last_time_counts_and_telling_goes_on(
     store.away = False
     while not store.objects:
         await asyncio.sleep(0)
-    assert await times.seconds_for(1) == 0, "what was read is used for a moment"
-    now += intake.pace.LOOK_SECONDS
-    assert await times.seconds_for(1) == 3000
+    assert await times.seconds_for(1) == 3000, "a look that failed is none"
     store.away, now = True, now + intake.pace.LOOK_SECONDS
     assert await times.seconds_for(1) == 3000
     telling.cancel()
+
+
+async def test_all_wait_for_the_first_look_and_then_nobody_for_one_of_others() -> None:
+    store, now, waiting = MemoryObjectStore(), 0.0, asyncio.Event()
+    await tell(store, SLOW)
+    read = store.list_page
+
+    async def slowly(prefix: str) -> object:
+        await waiting.wait()
+        return await read(prefix)
+
+    store.list_page = slowly  # type: ignore[method-assign,assignment]
+    times = DrawingTimes(store, lambda: now)
+    first, second = (asyncio.create_task(times.seconds_for(1)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    waiting.set()
+    assert await second == 3000
+    waiting.clear()
+    now += intake.pace.LOOK_SECONDS
+    third = asyncio.create_task(times.seconds_for(1))
+    await asyncio.sleep(0)
+    assert await times.seconds_for(1) == 3000
+    waiting.set()
+    assert await third == 3000
 
 
 @pytest.mark.parametrize(("drawing", "deadline"), [(0, 300), (75, 300), (600, 2400), (30_000, 86_400)])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.products.schemas import OptionalFields, ProductBody
+from api.products.schemas import CreateProduct, ProductBody
 from api.tryon.schemas import GarmentFields
 from domain import tables
 from engines.base import Hints
@@ -215,7 +215,7 @@ def test_every_hint_is_known_everywhere() -> None:
     every, registered = GarmentHints.model_fields.keys(), ProductHints.model_fields.keys()
     for model in (GarmentFields, ItemGarment, contracts.GarmentHints, Hints):
         assert every <= model.model_fields.keys()
-    for model in (OptionalFields, ProductFields, ProductBody):
+    for model in (CreateProduct, ProductFields, ProductBody):
         assert registered <= model.model_fields.keys()
     assert every <= Garment.__annotations__.keys() & calls.Hints.__annotations__.keys()
     assert registered <= Product.__annotations__.keys() & calls.ProductFields.__annotations__.keys()
