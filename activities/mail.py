@@ -10,7 +10,8 @@ import asyncio
 import smtplib
 import ssl
 import uuid
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -26,6 +27,9 @@ from runtime.settings import MailSettings
 from workflows import steps
 from workflows.contracts import MailReport, SendMailInput
 
+SENDING_THREADS = 4
+"""A server that is silent holds one for up to a minute; nobody but mail waits for them."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -36,6 +40,9 @@ class MailActivities:
     database: Database
     settings: MailSettings
     name: str
+    _threads: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(SENDING_THREADS, "mail"), init=False
+    )
 
     @activity.defn(name=steps.SEND_MAIL.name)
     async def send_mail(self, request: SendMailInput) -> MailReport:
@@ -51,7 +58,7 @@ class MailActivities:
             return MailReport(outcome="sent" if mail.sent_at else "refused")
         if self.settings.host is None:
             raise ApplicationError("no mail server is set", type="MailServerMissing")
-        refusal = await asyncio.to_thread(self._deliver, mail)
+        refusal = await asyncio.get_running_loop().run_in_executor(self._threads, self._deliver, mail)
         mark = mails.mark_sent if refusal is None else mails.mark_refused
         await self.database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
         if refusal is None:

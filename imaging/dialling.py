@@ -102,7 +102,7 @@ class Dialler:
     Attributes:
         trusted_networks: Networks whose servers may be reached though they are not public, on any port, by http too.
         ssl_context: Trust other than the system's, for tests.
-        resolver: Looks names up; the system's resolver if none is given.
+        resolver: Looks names up; if none is given, one that holds no thread while a name server is silent.
     """
 
     trusted_networks: Sequence[IPNetwork] = ()
@@ -119,7 +119,7 @@ class Dialler:
             connect_timeout_s: For looking up a name, and again for connecting.
             read_timeout_s: Longest silence of the server.
         """
-        resolver = self.resolver or aiohttp.ThreadedResolver()
+        resolver = self.resolver or aiohttp.AsyncResolver()
         connector = aiohttp.TCPConnector(
             resolver=JudgingResolver(resolver, connect_timeout_s, self.trusted_networks),
             socket_factory=JudgingSocketFactory(self.trusted_networks),
