@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from temporalio import workflow
 from temporalio.common import (
@@ -219,31 +219,36 @@ class TryOnWorkflow:
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
         """Segment the person while the garments are fetched; the first failure stops the others."""
-        try:
-            async with asyncio.TaskGroup() as together:
-                person = together.create_task(
-                    steps.SEGMENT_PERSON.run(
-                        job.part(SegmentPersonInput),
-                        "person",
-                        task_queue=gpu_queue(job.priority),
-                        budget=_gpu_budget(job),
-                        away=self._away,
-                    )
+        person = asyncio.create_task(
+            steps.SEGMENT_PERSON.run(
+                job.part(SegmentPersonInput),
+                "person",
+                task_queue=gpu_queue(job.priority),
+                budget=_gpu_budget(job),
+                away=self._away,
+            )
+        )
+        garments = [
+            asyncio.create_task(
+                steps.FETCH_GARMENT.run(
+                    FetchGarmentInput(job_id=job.job_id, garment=garment),
+                    f"garment {garment.index + 1} of {len(job.garments)}: {garment.category}",
+                    away=self._away,
                 )
-                garments = [
-                    together.create_task(
-                        steps.FETCH_GARMENT.run(
-                            FetchGarmentInput(job_id=job.job_id, garment=garment),
-                            f"garment {garment.index + 1} of {len(job.garments)}: {garment.category}",
-                            away=self._away,
-                        )
-                    )
-                    for garment in job.garments
-                ]
-        except BaseExceptionGroup as failures:
-            # The first to fail; the others were cancelled because of it. Temporal keeps what failed in the cause.
-            first = failures.exceptions[0]
-            raise first from first.__cause__
+            )
+            for garment in job.garments
+        ]
+        together: list[asyncio.Task[Any]] = [person, *garments]
+        try:
+            done, _ = await workflow.wait(together, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        except BaseException:
+            # In this order. A TaskGroup has a set of its tasks: it would cancel them in another one on replay.
+            for task in together:
+                task.cancel()
+            await asyncio.gather(*together, return_exceptions=True)
+            raise
         return person.result(), [garment.result() for garment in garments]
 
     async def _clean_up(self, job: TryOnInput) -> None:

@@ -11,7 +11,9 @@ import pytest
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
+from temporalio.worker import Replayer
 
 from domain.errors import CATALOGUE
 from engines.errors import EngineError
@@ -221,6 +223,33 @@ async def test_a_job_that_waits_for_a_store_can_be_cancelled(running: RunningSte
         await refused.wait()
         await run.cancel()
         assert await run.result() == TryOnOutcome(status="failed", error_code="cancelled")
+
+
+async def test_what_is_stopped_together_is_stopped_in_the_same_order_on_replay(running: RunningSteps) -> None:
+    """Some wait for the store, in timers, and others for a worker: commands of different kinds."""
+    fetching, waiting = 0, asyncio.Event()
+
+    async def before(name: str) -> None:
+        nonlocal fetching
+        if name == "fetch_garment":
+            fetching += 1
+            if fetching <= 2:
+                raise ObjectStoreUnavailableError("refused")
+        if name in ("fetch_garment", "segment_person"):
+            if fetching == 4:
+                waiting.set()
+            await asyncio.Event().wait()
+
+    async with running(FakeSteps(before)) as runs:
+        run = await runs.start(tryon_input(uuid.uuid4().hex, garments=4))
+        await waiting.wait()
+        await asyncio.sleep(0.5)
+        await run.cancel()
+        assert await run.result() == TryOnOutcome(status="failed", error_code="cancelled")
+        history = await run.fetch_history()
+    for _ in range(10):
+        replayer = Replayer(workflows=[TryOnWorkflow], data_converter=pydantic_data_converter)
+        await replayer.replay_workflow(history)
 
 
 @pytest.mark.parametrize("end", ["timed_out", "cancelled", "person_not_found"])
