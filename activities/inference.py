@@ -171,9 +171,10 @@ class InferenceActivities:
                     hold_seconds=RENDER_FOLLOWS_SECONDS if _is_urgent() else 0.0,
                 )
             spent = round(1000 * (time.monotonic() - began))
-            data = await asyncio.to_thread(pack_person_map, person_map)
-            key = work_key(request.job_id, "person-map.npz")
-            ref = await put_object(self.store, key, data, PERSON_MAP_TYPE)
+            async with heartbeats():
+                data = await asyncio.to_thread(pack_person_map, person_map)
+                key = work_key(request.job_id, "person-map.npz")
+                ref = await put_object(self.store, key, data, PERSON_MAP_TYPE)
         self._keep(request.person, photo)
         self._keep(ref, person_map)
         return SegmentedPerson(person_map=ref, segment_ms=spent)
@@ -196,9 +197,11 @@ class InferenceActivities:
                     raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
                 with saying_which(garments):
                     result = await self._drawn(engine, prepared)
-            png = await asyncio.to_thread(encode_png, result.picture)
-            report = await asyncio.to_thread(report_of, engine, prepared.person, result)
-            picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
+                async with heartbeats():
+                    await drafts.close()
+                    png = await asyncio.to_thread(encode_png, result.picture)
+                    report = await asyncio.to_thread(report_of, engine, prepared.person, result)
+                    picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report)
 
     @activity.defn(name=steps.EXAMINE.name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from temporalio.common import MetricMeter
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities import device as device_module
 from activities.device import Device
 from activities.inference import InferenceActivities, engine_hints, pack_person_map, unpack_person_map
 from engines.base import (
@@ -133,6 +135,40 @@ async def test_rendering_stores_the_picture_and_reports(steps_of: StepsOf) -> No
     assert engine.requests[0].seed == 5
     assert engine.requests[0].garments[0].hints.size == "M"
     assert heartbeats
+
+
+async def test_a_store_that_takes_its_time_for_the_picture_is_waited_for(
+    steps_of: StepsOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporal gives a step that sends no heartbeat to another worker, which would draw the picture again."""
+    beats, written = 0, list[str]()
+
+    class SlowStore(MemoryObjectStore):
+        async def put(self, key: str, data: bytes, content_type: str) -> None:
+            before = beats
+            if "work" in key and data[:4] in (b"\x89PNG", b"PK\x03\x04"):
+                async with asyncio.timeout(5):
+                    while beats < before + 3:
+                        await asyncio.sleep(0.01)
+                written.append(key)
+            await super().put(key, data, content_type)
+
+    def count(*_details: object) -> None:
+        nonlocal beats
+        beats += 1
+
+    monkeypatch.setattr(device_module, "INTERVAL_SECONDS", 0.01)
+    store = SlowStore()
+    photo_ref = await stored(store, "jobs/j/input/0", encoded(photo(320, 400)))
+    garment = FetchedGarment(
+        index=0, category="upper_body", picture=await stored(store, "jobs/j/input/1", encoded(photo(300, 300)))
+    )
+    steps, environment = steps_of(store, FakeEngine()), ActivityEnvironment()
+    environment.on_heartbeat = count
+    found = await environment.run(steps.segment_person, SegmentPersonInput(job_id="j", person=photo_ref))
+    wanted = RenderInput(job_id="j", person=photo_ref, person_map=found.person_map, garments=[garment], seed=5)
+    drawn = await environment.run(steps.render, wanted)
+    assert written == [found.person_map.key, drawn.picture.key]
 
 
 async def test_what_was_made_for_the_render_is_kept_where_it_was_made(steps_of: StepsOf) -> None:
