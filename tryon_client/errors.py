@@ -9,9 +9,12 @@ class TryOnError(Exception):
     Attributes:
         job_id: The job that was waited for, if there was one. It may still be running: wait for it again instead of
             starting another.
+        idempotency_key: The ``Idempotency-Key`` of the request that failed, if it had one. Whether it was accepted may
+            be unknown: the same try-on, asked for under this key, never starts or bills a second job.
     """
 
     job_id: str | None = None
+    idempotency_key: str | None = None
 
 
 class TryOnApiError(TryOnError):

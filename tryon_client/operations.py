@@ -9,6 +9,7 @@ A call may be sent again even when it is unclear whether the first one arrived: 
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 from collections import deque
@@ -49,6 +50,10 @@ FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.5, 8.0
 
 LONGEST_RETRY_AFTER_SECONDS = 60.0
 """Without a deadline from the caller, a longer ``Retry-After`` is not waited for."""
+
+LONGEST_CLAIM_SECONDS = 90.0
+"""How long, without a deadline, an ``Idempotency-Key`` is waited for that another request has. The service takes it
+from a lost request after 60 s; the rest is for the pause before the next try, and for sending the pictures."""
 
 API_REQUESTS, API_SECONDS = 20, 300
 """The request rate of the API, until an answer tells the key's own."""
@@ -182,7 +187,7 @@ class Operations:
     """The operations of one client.
 
     Args:
-        max_retries: How often a request is sent again.
+        max_retries: How often a request is sent again. Tries that found its key taken do not count.
         clock: Seconds that only ever grow.
     """
 
@@ -283,11 +288,13 @@ class Operations:
         Returns:
             An answer with a 2xx status.
         """
-        retries = 0
+        retries = conflicts = 0
+        claimed_until = math.inf
         while True:
             failure: TryOnApiError | ConnectionFailed
             if call.paced and turn is None:
-                turn = (yield from self._turn(deadline)) if deadline is not None and retries else None
+                again = retries or conflicts
+                turn = (yield from self._turn(deadline)) if deadline is not None and again else None
                 turn = turn or self._pace.take_anyway(self._clock())
             answer = yield call
             if not isinstance(answer, httpx.Response):
@@ -301,29 +308,39 @@ class Operations:
                 if answer.is_success or deleted_before:
                     return answer
                 failure = answers.api_error(answer) if answer.is_error else answers.unexpected(answer)
-            retries += 1
-            delay = self._delay(call, failure, retries, deadline)
+            now = self._clock()
+            if isinstance(failure, IdempotencyConflict):
+                conflicts, claimed_until = conflicts + 1, min(claimed_until, now + LONGEST_CLAIM_SECONDS)
+            else:
+                # A try without an answer may have claimed the key anew.
+                retries, conflicts, claimed_until = retries + 1, 0, math.inf
+            delay = self._delay(call, failure, conflicts or retries, deadline)
             if isinstance(failure, RateLimited) and turn is not None and failure.retry_after is not None:
-                self._pace.refused(turn, self._clock(), failure.retry_after)
-            if delay is None or (deadline is not None and self._clock() + delay >= deadline):
+                self._pace.refused(turn, now, failure.retry_after)
+            if delay is None or now + delay >= (claimed_until if deadline is None else deadline):
+                failure.idempotency_key = call.headers.get("Idempotency-Key")
                 raise failure
             turn = None
             yield delay
 
     def _delay(
-        self, call: Call[Any], failure: TryOnApiError | ConnectionFailed, retries: int, deadline: float | None
+        self, call: Call[Any], failure: TryOnApiError | ConnectionFailed, tries: int, deadline: float | None
     ) -> float | None:
-        """Seconds until the next try, or ``None`` if there is none."""
+        """Seconds until the next try, or ``None`` if there is none; ``tries`` is how many came to this so far."""
         if not (_may_pass(failure) and (call.repeatable or _was_not_done(failure))):
             return None
         asked = failure.retry_after if isinstance(failure, TryOnApiError) else None
         if isinstance(failure, RateLimited) and asked is not None and deadline is not None:
             return max(asked, 1.0)  # the caller set a deadline, and nothing is wrong
-        if retries > self._max_retries:
+        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (tries - 1))
+        if isinstance(failure, IdempotencyConflict):
+            # Nothing is wrong here either. But every try counts against the request rate, and with pauses of a second,
+            # which the service asks for, none would be left for the polls.
+            return max(asked or 0.0, backoff)
+        if tries > self._max_retries:
             return None
         if asked is not None:
             return asked if asked <= LONGEST_RETRY_AFTER_SECONDS else None
-        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (retries - 1))
         # At least half of it, so that clients that failed together spread out and still keep away.
         return backoff * (0.5 + 0.5 * random.random())
 

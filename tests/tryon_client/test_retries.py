@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from domain.access.idempotency import LEASE
 from tests.tryon_client.conftest import FakeTime, OpenClient
-from tests.tryon_client.replies import ACCEPTED, JOB, processing, refusal
-from tests.tryon_client.scripted_server import DROP, Reply, ScriptedServer
+from tests.tryon_client.replies import ACCEPTED, COMPLETED, JOB, PICTURE, processing, refusal
+from tests.tryon_client.scripted_server import DROP, Received, Reply, ScriptedServer
 from tryon_client import (
+    Conflict,
     ConnectionFailed,
     DailyCapReached,
+    IdempotencyConflict,
     InvalidRequest,
     NotFound,
     PaymentRequired,
@@ -23,6 +26,9 @@ from tryon_client import (
     TryOnApiError,
     TryOnClient,
 )
+from tryon_client.operations import API_REQUESTS, LONGEST_BACKOFF_SECONDS, LONGEST_CLAIM_SECONDS
+
+TAKEN = refusal(409, "idempotency_in_progress", Retry_After="1")
 
 
 async def test_a_post_is_repeated_under_the_same_key_with_the_same_bytes(
@@ -74,6 +80,7 @@ async def test_what_may_pass_is_tried_again(client: Any, server: ScriptedServer,
         (refusal(429, "of_next_year", Retry_After="1"), RateLimited),
         (refusal(400, "field_invalid"), InvalidRequest),
         (refusal(422, "idempotency_mismatch"), InvalidRequest),
+        (refusal(409, "external_id_taken", Retry_After="1"), Conflict),
         (refusal(404, "job_not_found"), NotFound),
         (refusal(501), ServiceUnavailable),
     ],
@@ -85,6 +92,82 @@ async def test_what_will_not_pass_is_said_at_once(
     with pytest.raises(kind):
         await client.get(JOB)
     assert time.slept == []
+
+
+def lost_at_first(server: ScriptedServer, time: FakeTime, *, seconds: float) -> None:
+    """The first request is never answered, and for so long every other one finds its key taken."""
+    began = time.now
+
+    def answer(request: Received) -> Reply:
+        if request.method == "GET":
+            return COMPLETED
+        return TAKEN if time.now < began + seconds else ACCEPTED
+
+    server.reply(DROP)
+    server.answer = answer
+
+
+async def test_a_key_that_a_lost_request_has_is_waited_for(
+    open_client: OpenClient, server: ScriptedServer, time: FakeTime, jpeg: bytes
+) -> None:
+    lost_at_first(server, time, seconds=LEASE.total_seconds())
+    job = await open_client(max_retries=1).start(jpeg, product_id="prod_1")
+    assert job.job_id == JOB
+    assert len({sent.headers["Idempotency-Key"] for sent in server.received}) == 1
+    assert len(server.received) < API_REQUESTS, "the wait leaves requests for the polls"
+
+
+def test_it_is_waited_for_until_one_try_comes_after_the_services_lease() -> None:
+    assert LEASE.total_seconds() + LONGEST_BACKOFF_SECONDS <= LONGEST_CLAIM_SECONDS
+
+
+async def test_a_key_that_stays_taken_is_told_with_the_error(
+    client: Any, server: ScriptedServer, time: FakeTime, jpeg: bytes
+) -> None:
+    lost_at_first(server, time, seconds=1e6)
+    with pytest.raises(IdempotencyConflict) as caught:
+        await client.start(jpeg, product_id="prod_1")
+    assert LEASE.total_seconds() < sum(time.slept) <= LONGEST_CLAIM_SECONDS + 0.5
+    assert caught.value.idempotency_key == server.received[0].headers["Idempotency-Key"]
+
+
+async def test_with_a_deadline_the_key_is_waited_for_until_then(
+    client: Any, server: ScriptedServer, time: FakeTime, jpeg: bytes
+) -> None:
+    lost_at_first(server, time, seconds=LONGEST_CLAIM_SECONDS + 10)
+    assert (await client.run_and_wait(jpeg, product_id="prod_1", timeout=200)).image == PICTURE
+
+
+async def test_and_no_longer(client: Any, server: ScriptedServer, time: FakeTime, jpeg: bytes) -> None:
+    lost_at_first(server, time, seconds=1e6)
+    with pytest.raises(IdempotencyConflict):
+        await client.run_and_wait(jpeg, product_id="prod_1", timeout=40)
+    assert 40 - LONGEST_BACKOFF_SECONDS <= sum(time.slept) < 40
+
+
+async def test_a_key_that_turns_out_to_be_another_requests_is_said_at_once(
+    client: Any, server: ScriptedServer, time: FakeTime, jpeg: bytes
+) -> None:
+    server.reply(TAKEN, refusal(422, "idempotency_mismatch"))
+    with pytest.raises(InvalidRequest):
+        await client.start(jpeg, product_id="prod_1", idempotency_key="order 17")
+    assert time.slept == [1]
+
+
+async def test_each_try_that_may_have_claimed_the_key_is_waited_for(
+    client: Any, server: ScriptedServer, time: FakeTime, jpeg: bytes
+) -> None:
+    slept = LEASE.total_seconds() + 1
+    server.reply(*[refusal(409, "idempotency_in_progress", Retry_After=f"{slept:.0f}"), DROP] * 2, ACCEPTED)
+    await client.start(jpeg, product_id="prod_1")
+    assert sum(time.slept) > 2 * slept
+
+
+async def test_no_answer_leaves_the_key_to_ask_again_with(client: Any, server: ScriptedServer, jpeg: bytes) -> None:
+    server.reply(*[DROP] * 4)
+    with pytest.raises(ConnectionFailed) as caught:
+        await client.start(jpeg, product_id="prod_1")
+    assert caught.value.idempotency_key == server.received[0].headers["Idempotency-Key"]
 
 
 async def test_three_retries_and_no_more(client: Any, server: ScriptedServer, time: FakeTime) -> None:
