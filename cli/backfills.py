@@ -281,8 +281,10 @@ def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Creat
             path = folder / f"{outcome.key}.jpg"
             if outcome.result is None or await asyncio.to_thread(path.exists):
                 continue
+            partial = path.with_name(path.name + ".part")  # what is cut short is not taken for fetched the next time
             try:
-                await asyncio.to_thread(path.write_bytes, await store.get(outcome.result))
+                await asyncio.to_thread(partial.write_bytes, await store.get(outcome.result))
+                await asyncio.to_thread(partial.replace, path)
                 fetched += 1
             except ObjectMissingError:  # erased, or deleted with the backfill that made it
                 gone += 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -58,6 +58,8 @@ def temporal_calls() -> Iterator[None]:
         raise AlreadyRunningError from None
     except WorkflowFailureError as failure:
         raise RunFailedError(failure) from failure
+    except WorkflowUpdateRPCTimeoutOrCancelledError as error:  # also where `asyncio.wait_for` has given it up
+        raise TemporalAwayError("no answer in time; is a CPU worker running?") from error
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
             raise RunNotFoundError(str(error)) from error

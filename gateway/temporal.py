@@ -377,9 +377,9 @@ class TemporalGateway:
         await self._start(self._backfill(backfill_id).signal(signal))
 
     async def set_backfill_concurrency(self, backfill_id: str, concurrency: int) -> BackfillState:
-        """Change how many items may be in flight."""
-        with temporal_calls():
-            return await self._backfill(backfill_id).execute_update(BackfillWorkflow.set_concurrency, concurrency)
+        """Change how many items may be in flight; it takes a CPU worker to do that."""
+        run = self._backfill(backfill_id)
+        return await self._start(run.execute_update(BackfillWorkflow.set_concurrency, concurrency))
 
     async def backfills(self, account_id: str | None = None) -> AsyncIterator[BackfillRun]:
         """Every backfill that Temporal still knows, the newest first; of one account only those that are running."""

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 import pytest
 from structlog.testing import capture_logs
 from temporalio.client import Client
@@ -8,6 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from gateway.calls import TemporalAwayError, temporal_calls
 from gateway.temporal import TemporalGateway
 from runtime.settings import TemporalSettings
+from tests.workflows.backfill_scene import Scene
 
 
 async def test_a_worker_waits_for_temporal_and_says_so_once(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,3 +38,15 @@ async def test_a_refusal_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(TemporalGateway, "connect", refused)
     with pytest.raises(TemporalAwayError, match="the key is not valid"):
         await TemporalGateway.connect_once_there(TemporalSettings())
+
+
+async def test_without_a_worker_the_window_of_a_backfill_is_not_waited_for(
+    temporal: Client, scene: Callable[..., Scene]
+) -> None:
+    play = scene(1)
+    await play.start()
+    gateway = TemporalGateway(temporal, TemporalSettings(start_timeout_seconds=0.5))
+    async with asyncio.timeout(10) as ours:
+        with pytest.raises(TemporalAwayError, match="is a CPU worker running"):
+            await gateway.set_backfill_concurrency(play.id, 3)
+    assert not ours.expired()  # the SDK makes the same error of any cancellation
