@@ -312,7 +312,29 @@ FAULTS = [
             "if job.started_at is None:\n": "if job.started_at is not None:\n",
             "for key in (result_key(str(job.id)), *kept):": "for key in kept:",
             "if job.status == jobs.PROCESSING and wait_seconds:": "if job.status == jobs.FAILED and wait_seconds:",
+            "jobs.forget_results, job_ids=[job.id], copies=kept": "jobs.forget_results, job_ids=[job.id]",
         },
+    ),
+    *faults(
+        "domain/jobs/jobs.py",
+        "domain/jobs/test_backfills.py",
+        changes={
+            "or_(Job.erased_at.is_(None), ~left.exists())": "Job.id.is_not(None)",
+            "BackfillItem.result_key.not_in(copies)": "BackfillItem.result_key.in_(copies)",
+        },
+    ),
+    *faults(
+        "activities/purging.py",
+        "activities/test_purging.py",
+        changes={
+            "[job.id for job in expired if job.erased_at is not None]": "[job.id for job in expired]",
+            "await self.store.delete_keys(copies)": "pass",
+        },
+    ),
+    *faults(
+        "workflows/sweeps.py",
+        "workflows/test_sweeps.py",
+        changes={"not page.more or not": "not", "_is_time_for(2 *": "_is_time_for(0 *"},
     ),
     # Contracts: what crosses the wire and Temporal.
     *faults(
@@ -329,7 +351,7 @@ FAULTS = [
             "not MIN_COMBO <= len(garments) <= MAX_GARMENTS": "not len(garments) <= MAX_GARMENTS",
             "if not is_data_uri(value):": "if not value:",
             'if value is None and info.data.get("product_id", "") is None:': "if value == '':",
-            "if len(metadata) > 16 or": "if len(metadata) > 17 or",
+            "if len(metadata) > MOST_METADATA or": "if len(metadata) > 1 + MOST_METADATA or",
             "len(text) <= LONGEST_METADATA and": "",
             'alias="resultImageBase64"': 'alias="resultImage"',
             "own.sort(key=lambda each: each.severity ==": "own.sort(key=lambda each: each.severity !=",

@@ -176,7 +176,7 @@ def _page(
 
 
 def _metadata_of(query: Mapping[str, str]) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for name, text in query.items():
         if name.startswith("metadata"):
             named = _METADATA.fullmatch(name)

@@ -83,13 +83,12 @@ class GarmentFields(GarmentHints, WhichGarment):
     """One garment: a product, or a picture with its category."""
 
 
-MOST_METADATA = 16
+MOST_METADATA, LONGEST_METADATA = 16, 500
 
 METADATA_RULE = (
-    f"at most {MOST_METADATA} names of 1 to 40 letters, digits, dots, dashes and underscores, each with a text of up to 500"
+    f"at most {MOST_METADATA} names of 1 to 40 letters, digits, dots, dashes and underscores, "
+    f"each with a text of up to {LONGEST_METADATA}"
 )
-
-LONGEST_METADATA = 500
 
 METADATA_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 

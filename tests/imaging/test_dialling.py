@@ -10,7 +10,7 @@ from imaging.dialling import Dialler
 
 
 async def test_a_name_is_looked_up_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A silent name server holds a thread that asks it for as long as libc likes, whoever stopped waiting; there are few."""
+    """libc holds the thread that asks a silent name server, whoever stopped waiting, and there are few."""
 
     def in_a_thread(*_args: object) -> None:
         raise AssertionError
