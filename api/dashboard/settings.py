@@ -12,6 +12,7 @@ from typing import Literal
 import structlog
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from api.administration import erasing, watermarks
@@ -264,7 +265,7 @@ async def ask_for_change(request: Request, form: SentForm, parts: Parts, visitor
         errors["new_email"] = str(error)
     else:
         try:
-            await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
+            proven = await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
             counted = mail_subjects(parts, request, new_email)
             if await parts.database.write_relaxed(throttles.seconds_to_wait, counted, now=datetime.now(UTC)):
                 raise TooMuchMail
@@ -274,15 +275,16 @@ async def ask_for_change(request: Request, form: SentForm, parts: Parts, visitor
             status, errors["new_email"] = 429, error.sentence
     if errors:
         return await show_settings(request, parts, visitor, status, errors=errors, values=typed)
-    await write_and_send(
+    asked = await write_and_send(
         parts,
         logins.ask_for_change,
         letterhead(parts.settings),
-        account_id=visitor.account_id,
+        credentials=proven,
+        session_id=visitor.session_id,
         new_email=new_email,
         now=datetime.now(UTC),
     )
-    return redirect("/settings", "change_mailed")
+    return redirect("/settings", "change_mailed") if asked else _sign_in_again(parts)
 
 
 @router.post("/settings/password")
@@ -294,7 +296,7 @@ async def change_password(request: Request, form: SentForm, parts: Parts, visito
     except ValueError as error:
         return await show_settings(request, parts, visitor, 422, errors={"new_password": str(error)})
     try:
-        await prove(parts, request, email=visitor.email, password=form.exact("old_password"))
+        proven = await prove(parts, request, email=visitor.email, password=form.exact("old_password"))
     except PasswordRefused as error:
         return await show_settings(request, parts, visitor, error.status, errors={"old_password": error.of_password})
     password_hash = await parts.passwords.hash(new)
@@ -302,14 +304,15 @@ async def change_password(request: Request, form: SentForm, parts: Parts, visito
         parts,
         logins.change_password,
         letterhead(parts.settings),
-        account_id=visitor.account_id,
-        password_hash=password_hash,
+        credentials=proven,
         session_id=visitor.session_id,
+        password_hash=password_hash,
         now=datetime.now(UTC),
     )
+    if token is None:
+        return _sign_in_again(parts)
     answer = redirect("/settings", "password_saved")
-    if token is not None:
-        set_cookie(answer, SESSION, token, parts.settings.dashboard)
+    set_cookie(answer, SESSION, token, parts.settings.dashboard)
     return answer
 
 
@@ -340,18 +343,28 @@ async def erase(request: Request, form: SentForm, parts: Parts, visitor: Visitor
     if form.text("word").lower() != WORD:
         return _erase_page(request, 422, {"word": f"Type the word {WORD}."})
     try:
-        await prove(parts, request, email=visitor.email, password=form.exact("password"))
+        proven = await prove(parts, request, email=visitor.email, password=form.exact("password"))
     except PasswordRefused as error:
         return _erase_page(request, error.status, {"password": error.of_password})
-    await parts.database.write(
-        erasing.begin,
-        parts.digester,
-        account_id=visitor.account_id,
-        erased_by=visitor.account_id,
-        now=datetime.now(UTC),
-    )
+
+    def begin(session: Session) -> bool:
+        account = logins.lock_proven_account(session, credentials=proven, session_id=visitor.session_id)
+        if account is None:
+            return False
+        now = datetime.now(UTC)
+        return erasing.begin(session, parts.digester, account_id=account.id, erased_by=account.id, now=now)
+
+    if not await parts.database.write(begin):
+        return _sign_in_again(parts)
     await erasing.start(parts.temporal, visitor.account_id)
     answer = page(request, "settings/erased.html")
+    clear_cookie(answer, SESSION, parts.settings.dashboard)
+    return answer
+
+
+def _sign_in_again(parts: ApiParts) -> Response:
+    """What a session that is over is answered, where it or the password ended while the form was worked on."""
+    answer = redirect("/log-in", "signed_in_elsewhere")
     clear_cookie(answer, SESSION, parts.settings.dashboard)
     return answer
 

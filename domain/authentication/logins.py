@@ -22,7 +22,7 @@ from domain.authentication.email_tokens import Purpose
 from domain.mails import Letterhead, write_mail
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account
-from domain.tables import Account, Login, rows_changed
+from domain.tables import Account, Login, LoginSession, rows_changed
 
 
 @dataclass(frozen=True)
@@ -190,13 +190,26 @@ def reset(
     return account_id
 
 
+def lock_proven_account(session: Session, *, credentials: Credentials, session_id: uuid.UUID) -> Account | None:
+    """The account of somebody who is signed in and has shown the password, if both are still true.
+
+    Comparing and hashing take a while, in which a reset may have set another password and ended the session. So this
+    is asked in the transaction that acts on it: account, password and session stay as they are until it ends.
+    """
+    account = lock_account(session, account_id=credentials.account_id)
+    same = (Login.account_id == account.id, Login.password_hash == credentials.password_hash)
+    both = select(LoginSession.id).join(Login, Login.account_id == LoginSession.account_id)
+    held = session.scalar(both.where(LoginSession.id == session_id, *same).with_for_update())
+    return None if held is None else account
+
+
 def change_password(
     session: Session,
     head: Letterhead,
     *,
-    account_id: uuid.UUID,
-    password_hash: str,
+    credentials: Credentials,
     session_id: uuid.UUID,
+    password_hash: str,
     now: datetime,
 ) -> str | None:
     """Set a new password for somebody who is signed in and has shown the old one.
@@ -204,35 +217,52 @@ def change_password(
     Every other browser is signed out and every mailed link is worth nothing from here on.
 
     Returns:
-        The new token of the session ``session_id``; ``None`` if it has ended meanwhile.
+        The new token of the session ``session_id``; ``None``, and nothing is changed, if it has ended or the password
+        was changed meanwhile.
     """
-    account = lock_account(session, account_id=account_id)
-    session.get_one(Login, account_id).password_hash = password_hash
-    email_tokens.drop_tokens(session, account_id=account_id)
-    sessions.end_sessions(session, account_id=account_id, but=session_id)
-    write_mail(session, mails.password_changed_letter(head), to=account.email, account_id=account_id, now=now)
+    account = lock_proven_account(session, credentials=credentials, session_id=session_id)
+    if account is None:
+        return None
+    session.get_one(Login, account.id).password_hash = password_hash
+    email_tokens.drop_tokens(session, account_id=account.id)
+    sessions.end_sessions(session, account_id=account.id, but=session_id)
+    write_mail(session, mails.password_changed_letter(head), to=account.email, account_id=account.id, now=now)
     return sessions.renew_session(session, session_id=session_id)
 
 
-def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID, new_email: str, now: datetime) -> None:
+def ask_for_change(
+    session: Session,
+    head: Letterhead,
+    *,
+    credentials: Credentials,
+    session_id: uuid.UUID,
+    new_email: str,
+    now: datetime,
+) -> bool:
     """Mail a link to the new address, and word of it to the present one.
 
     An address that has an account is told that instead, and the person who asked learns nothing of it.
 
     The owner has shown the password, and ``new_email`` is from `domain.authentication.email_addresses.address_to_keep`.
+
+    Returns:
+        False, and nothing is mailed, if the session has ended or the password was changed meanwhile.
     """
-    account = lock_account(session, account_id=account_id)
+    account = lock_proven_account(session, credentials=credentials, session_id=session_id)
+    if account is None:
+        return False
     if find_account_by_email(session, email=new_email) is None:
         token = email_tokens.make_token(
-            session, purpose=Purpose.CHANGE, account_id=account_id, email=new_email, now=now
+            session, purpose=Purpose.CHANGE, account_id=account.id, email=new_email, now=now
         )
         write_mail(
-            session, mails.confirm_address_letter(head, token=token), to=new_email, account_id=account_id, now=now
+            session, mails.confirm_address_letter(head, token=token), to=new_email, account_id=account.id, now=now
         )
     else:
         write_mail(session, mails.have_account_letter(head), to=new_email, account_id=None, now=now)
     letter = mails.address_change_asked_letter(head, new_email=new_email)
-    write_mail(session, letter, to=account.email, account_id=account_id, now=now)
+    write_mail(session, letter, to=account.email, account_id=account.id, now=now)
+    return True
 
 
 def change_address(session: Session, digester: KeyDigester, head: Letterhead, *, token: str, now: datetime) -> bool:

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, select
 
 from api.dashboard.settings import ttl_choices
 from domain import accounts
-from domain.authentication import sessions
+from domain.authentication import email_tokens, logins, sessions
+from domain.authentication.email_tokens import Purpose
+from domain.mails import Letterhead
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, LoginThrottle, Mail
 from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
-from tests.factories import create_caller
+from tests.factories import PLANS, create_caller
 
 PASSWORD, NEW_PASSWORD = "four quiet words here", "another four quiet words"
 FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -277,3 +280,40 @@ async def test_an_erasure_begins_while_temporal_is_away(open_api: OpenApi, monke
         answer = await browser.post("/settings/erase", {"password": PASSWORD, "word": "erase"})
         assert "Your account is erased" in words(answer)
         assert (await account_of(api)).erased_at is not None
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ("/settings/password", {"old_password": PASSWORD, "new_password": NEW_PASSWORD}, "/settings"),
+        ("/settings/email", {"email_password": PASSWORD, "new_email": "new@example.com"}, "/settings"),
+        ("/settings/erase", {"password": PASSWORD, "word": "erase"}, "/settings/erase"),
+    ],
+    ids=["password", "address", "erasure"],
+)
+async def test_a_reset_undoes_what_the_old_password_has_begun(
+    api: Api, owner: Browser, monkeypatch: pytest.MonkeyPatch, form: tuple[str, dict[str, str], str]
+) -> None:
+    path, fields, page = form
+    compare, email = api.parts.passwords.fits, (await account_of(api)).email
+    reset_hash = await api.parts.passwords.hash("five words of the owner")
+
+    async def fits_until_the_reset(password: str, kept: str | None) -> bool:
+        said, now = await compare(password, kept), datetime.now(UTC)
+        own: dict[str, Any] = {"account_id": api.caller.account_id, "email": email, "now": now}
+        with api.parts.database.transaction() as session:
+            token = email_tokens.make_token(session, purpose=Purpose.RESET, **own)
+            given: dict[str, Any] = {"token": token, "password_hash": reset_hash, "now": now}
+            assert logins.reset(session, PLANS, api.parts.digester, Letterhead("Fitting Room", ""), **given)
+        return said
+
+    monkeypatch.setattr(api.parts.passwords, "fits", fits_until_the_reset)
+    answer = await owner.post(path, fields, page=page)
+    assert "Sign in to continue." in words(await owner.follow(answer))
+    assert dict(owner.client.cookies).keys() == {"__Host-tryon-form"}
+    with api.parts.database.reading() as session:
+        assert session.get_one(Login, api.caller.account_id).password_hash == reset_hash
+        assert session.scalars(select(EmailToken).where(EmailToken.account_id == api.caller.account_id)).all() == []
+        [letter] = session.scalars(select(Mail).where(Mail.account_id == api.caller.account_id))
+    assert "was changed" in letter.subject  # by the reset
+    assert (await account_of(api)).erased_at is None

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 
 from domain.access.keys import KeyDigester
-from domain.authentication import email_addresses, email_tokens, logins
+from domain.authentication import email_addresses, email_tokens, logins, sessions
 from domain.authentication.email_tokens import Purpose
+from domain.authentication.logins import Credentials
 from domain.mails import Letterhead, written_in
-from domain.tables import Account, Mail
+from domain.tables import Account, Login, LoginSession, Mail
 from runtime.database import Database
 from tests.factories import PLANS, create_caller
 
@@ -33,8 +34,19 @@ async def mail_to(database: Database, email: str) -> list[Mail]:
 
 
 async def asked(database: Database, account_id: uuid.UUID, new_email: str, now: datetime = NOW) -> str | None:
-    """The token that was mailed to the new address."""
-    await database.write(logins.ask_for_change, HEAD, account_id=account_id, new_email=new_email, now=now)
+    """The token that was mailed to the new address; the owner is signed in and has shown the password."""
+    with database.transaction() as session:
+        login = session.get(Login, account_id)
+        if login is None:
+            login = Login(account_id=account_id, password_hash="h", verified_at=NOW, operator=False, created_at=NOW)
+            session.add(login)
+            session.flush()
+        sessions.open_session(session, account_id=account_id, address="2001:db8::1", user_agent="tests", now=now)
+        session_id = session.scalars(select(LoginSession.id).where(LoginSession.account_id == account_id)).one()
+        shown = Credentials(account_id, login.password_hash, verified=True)
+        assert logins.ask_for_change(
+            session, HEAD, credentials=shown, session_id=session_id, new_email=new_email, now=now
+        )
     found = re.search(r"change-address\?token=(\S+)", (await mail_to(database, new_email))[-1].body)
     return found[1] if found else None
 
@@ -89,16 +101,17 @@ async def test_a_link_lasts_a_day(database: Database, digester: KeyDigester) -> 
 
 async def test_a_new_password_makes_the_link_useless(database: Database, digester: KeyDigester) -> None:
     account_id = (await create_caller(database, digester)).account_id
+    email = await address_of(database, account_id)
+
+    def letters_of_a_reset() -> list[Mail]:
+        with database.transaction() as session:
+            reset = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
+            assert logins.reset(session, PLANS, digester, HEAD, token=reset, password_hash="$argon2id$", now=NOW)
+            return written_in(session)
+
+    assert letters_of_a_reset() == []  # there was no password before
     token = await asked(database, account_id, new_address())
     assert token is not None
-    with database.transaction() as session:
-        email = session.get_one(Account, account_id).email
-        reset = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
-    with database.transaction() as session:
-        assert logins.reset(session, PLANS, digester, HEAD, token=reset, password_hash="$argon2id$", now=NOW)
-        assert not written_in(session)  # there was no password before
-        again = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
-        assert logins.reset(session, PLANS, digester, HEAD, token=again, password_hash="$argon2id$", now=NOW)
-        (letter,) = written_in(session)
-        assert (letter.to_address, "password" in letter.subject) == (email, True)
+    (letter,) = letters_of_a_reset()
+    assert (letter.to_address, "password" in letter.subject) == (email, True)
     assert not await changed(database, digester, token)
