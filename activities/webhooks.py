@@ -42,7 +42,9 @@ AT_ONCE_PER_ACCOUNT = 8
 """Attempts under way for one account in one process, an eighth of its places (`worker_cpu.main`): one whose receivers
 take their whole time for an answer must leave places for the others."""
 
-LONGEST_TURN_SECONDS = 10.0  # until an attempt that found its account's places taken is tried again
+LONGEST_TURN_SECONDS = 300.0
+"""Until an attempt that found its account's places taken is tried again; it begins with a second or two, and doubles.
+Thousands may wait for receivers that do not answer, and each try is work for Temporal and for this process."""
 
 HEADERS = {"User-Agent": "TryOnWebhooks/1.0", "Content-Type": "application/json", "Accept-Encoding": "identity"}
 
@@ -164,7 +166,7 @@ class WebhookActivities:
             raise ApplicationError(
                 "the account has enough attempts under way",
                 type="NotItsTurn",
-                next_retry_delay=timedelta(seconds=random.uniform(1, LONGEST_TURN_SECONDS)),
+                next_retry_delay=_pause_after(activity.info().attempt),
                 category=ApplicationErrorCategory.BENIGN,
             )
         self._under_way[found.account_id] += 1
@@ -190,6 +192,12 @@ class WebhookActivities:
                 reason=attempt.fault,
             )
         return _report(standing)
+
+
+def _pause_after(tries: int) -> timedelta:
+    """Until it is asked again whether it is its turn, when it was not so many times."""
+    longest = min(LONGEST_TURN_SECONDS, 2.0 ** min(tries, 16))
+    return timedelta(seconds=random.uniform(longest / 2, longest))
 
 
 def _report(standing: Standing | None) -> WebhookReport:

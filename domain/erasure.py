@@ -71,6 +71,8 @@ def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> 
     session.refresh(account)
     if account.erased_at is not None:
         return False
+    # First, while others may write rows of the account: an attempt holds its endpoint, and may have to mail the owner.
+    switch_all_off(session, account_id=account_id, now=now)
     account.erased_at, account.blocked_at, account.blocked_reason = now, account.blocked_at or now, REASON
     account.email, account.result_ttl_seconds = erased_address(account_id), None
     nothing: dict[str, Any] = {"name": None, "origins": None, "publishable_key": None}  # what they tell of their owner
@@ -79,7 +81,6 @@ def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> 
         .where(ApiKey.account_id == account_id)
         .values(revoked_at=func.coalesce(ApiKey.revoked_at, now), **nothing)
     )
-    switch_all_off(session, account_id=account_id, now=now)
     # The rest goes in pages; this opens doors.
     for table in _DOORS:
         session.execute(delete(table).where(table.account_id == account_id))

@@ -18,9 +18,9 @@ from domain.tables import Account, Watermark
 NO_LOGO_YET = "the watermark cannot be switched on until a logo was fetched"
 
 
-def find_watermark(session: Session, *, account_id: uuid.UUID) -> Watermark | None:
-    """The account's setting; ``None`` if it never had a logo."""
-    return session.get(Watermark, account_id, populate_existing=True)
+def find_watermark(session: Session, *, account_id: uuid.UUID, lock: bool = False) -> Watermark | None:
+    """The account's setting, held, if so asked, until the transaction ends; ``None`` if there is no logo."""
+    return session.get(Watermark, account_id, populate_existing=True, with_for_update=lock)
 
 
 def save_watermark(
@@ -47,7 +47,7 @@ def switch_watermark(session: Session, *, account_id: uuid.UUID, enabled: bool) 
     Raises:
         ValueError: It is to be switched on and there is no logo, or there is nothing to switch off.
     """
-    watermark = find_watermark(session, account_id=account_id)
+    watermark = find_watermark(session, account_id=account_id, lock=True)
     if watermark is None:
         raise ValueError(NO_LOGO_YET if enabled else "there is no watermark to switch off")
     watermark.enabled = enabled
@@ -59,7 +59,7 @@ def remove_watermark(session: Session, *, account_id: uuid.UUID) -> dict[str, An
 
     Logos that lie beside it are not the caller's: one may have been fetched this moment, to be set next.
     """
-    watermark = find_watermark(session, account_id=account_id)
+    watermark = find_watermark(session, account_id=account_id, lock=True)
     if watermark is None:
         return None
     session.delete(watermark)

@@ -165,13 +165,20 @@ def list_endpoints(session: Session, *, account_id: uuid.UUID) -> Sequence[Webho
     return session.scalars(own.order_by(WebhookEndpoint.created_at, WebhookEndpoint.id)).all()
 
 
-def find_endpoint(session: Session, *, account_id: uuid.UUID, endpoint_id: uuid.UUID) -> WebhookEndpoint:
+def find_endpoint(
+    session: Session, *, account_id: uuid.UUID, endpoint_id: uuid.UUID, lock: Literal["change", "keep"] | None = None
+) -> WebhookEndpoint:
     """An endpoint of this account.
+
+    With ``lock`` it is held until the transaction ends: to ``change`` it, which nobody else then does, or to ``keep``
+    it while deliveries are written for it, which others may do too. An account is held before, deliveries after it.
 
     Raises:
         TryOnError: ``webhook_not_found``, also for another account's.
     """
     own = select(WebhookEndpoint).where(WebhookEndpoint.id == endpoint_id, WebhookEndpoint.account_id == account_id)
+    if lock is not None:
+        own = own.with_for_update(read=lock == "keep", key_share=True).execution_options(populate_existing=True)
     found = session.scalar(own)
     if found is None:
         raise TryOnError("webhook_not_found")
@@ -215,7 +222,7 @@ def change_endpoint(
     Raises:
         TryOnError: ``webhook_not_found``.
     """
-    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id)
+    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id, lock="change")
     present = EndpointTerms(endpoint.url, endpoint.events, endpoint.description, endpoint.enabled)  # type: ignore[arg-type]
     _set_terms(endpoint, EndpointTerms(**{**asdict(present), **changes}), now or datetime.now(UTC))
     return endpoint
@@ -229,7 +236,7 @@ def rotate_secret(
     Raises:
         TryOnError: ``webhook_not_found``.
     """
-    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id)
+    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id, lock="change")
     endpoint.previous_secret, endpoint.secret = endpoint.secret, new_secret()
     endpoint.previous_secret_until = (now or datetime.now(UTC)) + OVERLAP
     return endpoint
@@ -388,7 +395,7 @@ def send_again(
 
 
 def _switched_on(session: Session, account_id: uuid.UUID, endpoint_id: uuid.UUID) -> WebhookEndpoint:
-    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id)
+    endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id, lock="keep")
     if not endpoint.enabled:
         raise TryOnError("webhook_off")
     return endpoint
@@ -444,10 +451,14 @@ def list_deliveries(
 
 
 def list_overdue(session: Session, *, now: datetime, limit: int) -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """Deliveries whose next attempt should have been made by now, and their accounts, the oldest first."""
-    due = WebhookDelivery.next_attempt_at
-    late = select(WebhookDelivery.id, WebhookDelivery.account_id).where(due <= now - HEAD_START)
-    return [(row.id, row.account_id) for row in session.execute(late.order_by(due).limit(limit))]
+    """Deliveries whose next attempt should have been made by now, and their accounts.
+
+    The oldest of each account come first, then the second oldest, and so on, however many wait for one.
+    """
+    due, account_id = WebhookDelivery.next_attempt_at, WebhookDelivery.account_id
+    place = func.row_number().over(partition_by=account_id, order_by=due)
+    late = select(WebhookDelivery.id, account_id).where(due <= now - HEAD_START).order_by(place, due)
+    return [(row.id, row.account_id) for row in session.execute(late.limit(limit))]
 
 
 def next_attempt(session: Session, *, delivery_id: uuid.UUID, now: datetime) -> Outgoing | Standing | None:

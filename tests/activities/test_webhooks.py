@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -36,8 +37,10 @@ async def delivery_to(database: Database, caller: Caller, url: str) -> WebhookDe
     return await database.write(webhooks.send_example, account_id=caller.account_id, endpoint_id=made.id)
 
 
-async def attempt(work: WebhookActivities, delivery: WebhookDelivery) -> WebhookReport:
-    return await ActivityEnvironment().run(work.attempt_webhook, DeliverWebhookInput(delivery_id=str(delivery.id)))
+async def attempt(work: WebhookActivities, delivery: WebhookDelivery, tries: int = 1) -> WebhookReport:
+    environment = ActivityEnvironment()
+    environment.info = replace(environment.info, attempt=tries)
+    return await environment.run(work.attempt_webhook, DeliverWebhookInput(delivery_id=str(delivery.id)))
 
 
 def row(database: Database, delivery: WebhookDelivery) -> WebhookDelivery:
@@ -157,6 +160,11 @@ async def test_an_account_has_a_share_of_the_places(
         await attempt(work, next_one)
     assert refused.value.type == "NotItsTurn"
     assert refused.value.next_retry_delay
+    assert refused.value.next_retry_delay <= timedelta(seconds=2)
+    with pytest.raises(ApplicationError) as refused:
+        await attempt(work, next_one, tries=1000)
+    assert refused.value.next_retry_delay
+    assert refused.value.next_retry_delay >= timedelta(seconds=150), "thousands that wait are not asked all the time"
     assert (await attempt(work, of_other)).outcome == "delivered"
     under_way.cancel()
     await asyncio.gather(under_way, return_exceptions=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from domain.access.keys import KeyDigester
 from domain.tables import Watermark
 from runtime.database import Database
 from tests.factories import create_caller
+from tests.meanwhile import outcome_beside
 
 NOW = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 LOGO = {"key": "accounts/a/logo/1.png"}
@@ -97,3 +99,24 @@ async def test_another_account_is_not_touched(database: Database, digester: KeyD
     row = await found(database, other)
     assert row is not None
     assert row.logo == {"key": "other"}
+
+
+@pytest.mark.databases("postgresql")
+async def test_one_that_is_being_removed_is_not_switched(database: Database, account_id: uuid.UUID) -> None:
+    await save(database, account_id)
+    remove = partial(watermarks.remove_watermark, account_id=account_id)
+    with pytest.raises(ValueError, match="until a logo was fetched"):
+        await outcome_beside(
+            database, remove, partial(watermarks.switch_watermark, account_id=account_id, enabled=True)
+        )
+
+
+@pytest.mark.databases("postgresql")
+async def test_the_logo_that_is_removed_is_the_last_that_was_set(database: Database, account_id: uuid.UUID) -> None:
+    await save(database, account_id)
+    another: dict[str, Any] = {"logo_url": "https://shop.example/2.png", "logo": {"key": "2"}, "enabled": True}
+    save_another = partial(watermarks.save_watermark, account_id=account_id, now=NOW, **another)
+    remove = partial(watermarks.remove_watermark, account_id=account_id)
+    removed = await outcome_beside(database, save_another, remove)
+    assert removed == {"key": "2"}
+    assert await found(database, account_id) is None

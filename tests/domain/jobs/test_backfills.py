@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
 
 from domain.access.keys import KeyDigester
 from domain.jobs import backfills, jobs
 from runtime.database import Database
 from tests.factories import Caller, create_caller, create_job
+from tests.meanwhile import outcome_beside
 
 NOW = datetime.now(UTC)
 PLACE = "backfills/b/results/one.jpg"
@@ -28,7 +32,7 @@ async def kept(database: Database, caller: Caller) -> str | None:
     with database.reading() as session:
         standing = backfills.find_item(session, account_id=caller.account_id, key="one")
         assert standing is not None
-        return standing.item.result_key
+        return standing.picture
 
 
 async def complete(database: Database, job_id: uuid.UUID) -> None:
@@ -64,15 +68,50 @@ async def test_a_picture_is_noted_for_the_job_that_made_it_alone(database: Datab
     assert await kept(database, caller) is None
 
 
-async def test_a_picture_that_is_erased_is_forgotten_and_not_noted_again(database: Database, caller: Caller) -> None:
+async def test_an_item_whose_picture_is_erased_has_none_while_its_copy_is_yet_to_go(
+    database: Database, caller: Caller
+) -> None:
     job_id = await create_job(database, caller)
     await note(database, caller, job_id)
     await keep(database, caller, job_id)
-    with database.transaction() as session:
-        assert backfills.forget_results_of(session, job_id=job_id) == [PLACE]
-        jobs.end_access(session, job_id=job_id, now=NOW)
+    await database.write(jobs.end_access, job_id=job_id, now=NOW)
     assert await kept(database, caller) is None
     assert await keep(database, caller, job_id) is None
+    assert await database.read(backfills.copies_of, job_ids=[job_id]) == [PLACE]
+    await database.write(jobs.forget_results, job_ids=[job_id], copies=[PLACE])
+    assert await database.read(backfills.copies_of, job_ids=[job_id]) == []
+
+
+@pytest.mark.databases("postgresql")
+async def test_a_copy_that_is_being_noted_is_waited_for(database: Database, caller: Caller) -> None:
+    job_id = await create_job(database, caller)
+    await note(database, caller, job_id)
+    noting = partial(
+        backfills.note_result, account_id=caller.account_id, key="one", job_id=job_id, result_key=PLACE, now=NOW
+    )
+    erasing = partial(backfills.copies_of, job_ids=[job_id], lock=True)
+    assert await outcome_beside(database, noting, erasing) == [PLACE]
+
+
+async def test_an_erased_job_keeps_its_key_until_its_copies_are_gone(database: Database, caller: Caller) -> None:
+    erased, past_its_time = [await create_job(database, caller) for _ in range(2)]
+    for job_id, key in ((erased, "one"), (past_its_time, "two")):
+        await note(database, caller, job_id, key)
+        await complete(database, job_id)
+        await database.write(
+            backfills.note_result, account_id=caller.account_id, key=key, job_id=job_id, result_key=key, now=NOW
+        )
+    await database.write(jobs.end_access, job_id=erased, now=NOW)
+
+    async def left() -> list[str | None]:
+        await database.write(jobs.forget_results, job_ids=[erased, past_its_time], copies=gone)
+        return [(await database.read(jobs.get_job, job_id=each)).result_key for each in (erased, past_its_time)]
+
+    gone = ["another"]
+    assert await left() == ["r", None]
+    gone = ["one"]
+    assert await left() == [None, None]
+    assert await database.read(backfills.copies_of, job_ids=[erased, past_its_time]) == ["two"]
 
 
 async def test_only_items_with_a_picture_count_as_done(database: Database, caller: Caller) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,12 +18,13 @@ from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.errors import TryOnError
 from domain.jobs import jobs
-from domain.mails import Letterhead
+from domain.mails import Letter, Letterhead, write_mail
 from domain.money.quota import add_topup
 from domain.tables import Account, Mail, WebhookDelivery, WebhookEndpoint
 from domain.webhooks import EVENTS, Attempt, EndpointTerms, Event, Outgoing, Standing
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, create_job, new_job
+from tests.meanwhile import outcome_beside
 
 NOW = datetime.now(UTC)
 HEAD = Letterhead("Fitting Room", "https://tryon.example")
@@ -29,6 +32,7 @@ URL = "https://shop.example/hook?token=s3cret"
 SMALL_PACKS = PLANS.model_copy(update={"topup_packs": (1, 2)})
 GOOD = Attempt(NOW.isoformat(), 12, 204)
 BAD = Attempt(NOW.isoformat(), 12, 500, "The endpoint answered 500.", "oops")
+GONE = Attempt(NOW.isoformat(), 5, 410, "The endpoint answered 410: it wants no more events.")
 
 
 async def endpoint(database: Database, caller: Caller, *events: Event, **terms: Any) -> WebhookEndpoint:
@@ -227,8 +231,7 @@ async def test_an_endpoint_that_is_gone_is_switched_off_and_its_owner_told(datab
     for _ in range(2):
         await fail(database, await create_job(database, caller))
     first, second = written(database, caller)
-    gone = Attempt(NOW.isoformat(), 5, 410, "The endpoint answered 410: it wants no more events.")
-    assert await attempted(database, first, gone) == Standing("failed", 1)
+    assert await attempted(database, first, GONE) == Standing("failed", 1)
     waiting = await database.read(webhooks.next_attempt, delivery_id=second.id, now=NOW)
     assert waiting == Standing("waiting", 0)
     await database.write(webhooks.give_up, delivery_id=second.id)
@@ -342,3 +345,84 @@ async def test_what_is_late_was_left_behind(database: Database, caller: Caller) 
     assert mine in await database.read(webhooks.list_overdue, now=NOW + webhooks.HEAD_START, limit=1000)
     await attempted(database, delivery, GOOD)
     assert mine not in await database.read(webhooks.list_overdue, now=NOW + timedelta(days=1), limit=1000)
+
+
+async def test_what_was_left_behind_is_not_behind_all_that_waits_for_others(
+    database: Database, digester: KeyDigester, caller: Caller
+) -> None:
+    busy = await create_caller(database, digester)
+    made = await endpoint(database, busy)
+    for _ in range(5):
+        await database.write(webhooks.send_example, account_id=busy.account_id, endpoint_id=made.id)
+    made = await endpoint(database, caller)
+    late = await database.write(webhooks.send_example, account_id=caller.account_id, endpoint_id=made.id)
+    mine, then = (late.id, caller.account_id), datetime.now(UTC) + timedelta(days=1)
+    found = await database.read(webhooks.list_overdue, now=then, limit=1000)
+    of_both = [each for each in found if each[1] in (busy.account_id, caller.account_id)]
+    assert of_both.index(mine) == 1
+
+
+@pytest.mark.databases("postgresql")
+async def test_of_two_rotations_at_once_both_secrets_sign(database: Database, caller: Caller) -> None:
+    made, answered = await endpoint(database, caller), list[str]()
+    rotate = partial(webhooks.rotate_secret, account_id=caller.account_id, endpoint_id=made.id)
+    second = await outcome_beside(database, lambda session: answered.append(rotate(session).secret), rotate)
+    with database.reading() as session:
+        kept = session.get_one(WebhookEndpoint, made.id)
+    assert [kept.secret, kept.previous_secret] == [second.secret, *answered]
+
+
+@pytest.mark.databases("postgresql")
+async def test_an_endpoint_that_is_switched_on_while_an_attempt_switches_it_off_is_on(
+    database: Database, caller: Caller
+) -> None:
+    made = await endpoint(database, caller)
+    await fail(database, await create_job(database, caller))
+    (delivery,) = written(database, caller)
+    changed = await outcome_beside(
+        database,
+        partial(webhooks.record_attempt, head=HEAD, delivery_id=delivery.id, attempt=GONE, now=NOW),
+        partial(webhooks.change_endpoint, account_id=caller.account_id, endpoint_id=made.id, changes={"enabled": True}),
+    )
+    with database.reading() as session:
+        kept = session.get_one(WebhookEndpoint, made.id)
+    assert changed.enabled
+    assert (kept.enabled, kept.disabled_reason, kept.failing_since) == (True, None, None)
+
+
+@pytest.mark.databases("postgresql")
+@pytest.mark.parametrize(
+    "work",
+    [
+        partial(webhooks.change_endpoint, changes={"description": "new"}),
+        webhooks.rotate_secret,
+        webhooks.send_example,
+        webhooks.send_again,
+    ],
+    ids=["change", "rotate", "example", "resend"],
+)
+async def test_an_endpoint_that_is_being_deleted_is_not_found(
+    database: Database, caller: Caller, work: Callable[..., object]
+) -> None:
+    made = await endpoint(database, caller)
+    await fail(database, await create_job(database, caller))
+    (delivery,) = written(database, caller)
+    own: dict[str, Any] = {"account_id": caller.account_id, "endpoint_id": made.id}
+    named = {"delivery_id": delivery.id} if work is webhooks.send_again else {}
+    with pytest.raises(TryOnError) as refused:
+        await outcome_beside(database, partial(webhooks.delete_endpoint, **own), partial(work, **own, **named))
+    assert refused.value.code == "webhook_not_found"
+
+
+@pytest.mark.databases("postgresql")
+async def test_an_attempt_may_write_to_the_owner_while_an_erasure_waits_for_it(
+    database: Database, caller: Caller
+) -> None:
+    made, own = await endpoint(database, caller), {"account_id": caller.account_id}
+    letter = Letter("An endpoint was switched off", "Its owner is told.")
+    assert await outcome_beside(
+        database,
+        partial(webhooks.find_endpoint, endpoint_id=made.id, lock="change", **own),
+        partial(erasure.begin_erasure, now=NOW, **own),
+        partial(write_mail, letter=letter, to="ann@example.com", now=NOW, **own),
+    )
