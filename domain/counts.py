@@ -25,7 +25,9 @@ from domain.tables import (
     Payment,
     Product,
     Watermark,
+    WebhookDelivery,
 )
+from domain.webhooks import HEAD_START
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,14 @@ class WaitingCounts:
 
     Attributes:
         mails: Messages that no server has taken or refused yet; without any, the oldest has an age of 0.
+        late_webhooks: Deliveries whose next attempt should have been made by now.
         erasures: Accounts that are being erased.
         orders: Payments that nobody has decided about.
     """
 
     mails: int
     oldest_mail_seconds: float
+    late_webhooks: int
     erasures: int
     orders: int
 
@@ -84,12 +88,14 @@ def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
     mails, oldest = session.execute(
         select(func.count(), func.min(Mail.created_at)).where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
     ).one()
+    late = session.scalar(select(func.count()).where(WebhookDelivery.next_attempt_at <= now - HEAD_START))
     unfinished = (Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None))
     erasures = session.scalar(select(func.count()).select_from(Account).where(*unfinished))
     orders = session.scalar(select(func.count()).where(Payment.status == OPEN))
     return WaitingCounts(
         mails=mails,
         oldest_mail_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,
+        late_webhooks=late or 0,
         erasures=erasures or 0,
         orders=orders or 0,
     )

@@ -162,6 +162,7 @@ OUTBOX_OLDEST = gauge("tryon_outbox_oldest_seconds", CPU, "Age of the oldest of 
 RESERVATIONS_OPEN = gauge("tryon_reservations_open", CPU, "Generations reserved and neither settled nor released")
 MAILS_WAITING = gauge("tryon_mails_waiting", CPU, "Messages to owners that wait to be sent; 0 without a mail server")
 MAIL_OLDEST = gauge("tryon_mail_oldest_seconds", CPU, "Age of the oldest of them; 0 without any")
+WEBHOOKS_LATE = gauge("tryon_webhooks_late", CPU, "Events that should have been sent two minutes ago and more")
 ERASURES_OPEN = gauge("tryon_erasures_open", CPU, "Accounts that are being erased")
 ORDERS_OPEN = gauge("tryon_orders_open", CPU, "Orders of packs and plans that nobody has decided about")
 QUEUE_BACKLOG = gauge(

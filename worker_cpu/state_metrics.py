@@ -59,6 +59,7 @@ class StateMetrics:
         owners = await self.database.read(count_what_waits, now=datetime.now(UTC))
         record(catalogue.MAILS_WAITING, owners.mails if self.sends_mail else 0)
         record(catalogue.MAIL_OLDEST, owners.oldest_mail_seconds if self.sends_mail else 0.0)
+        record(catalogue.WEBHOOKS_LATE, owners.late_webhooks)
         record(catalogue.ERASURES_OPEN, owners.erasures)
         record(catalogue.ORDERS_OPEN, owners.orders)
         if self.file is not None:

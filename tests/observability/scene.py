@@ -28,7 +28,7 @@ from activities.inference import InferenceActivities
 from api.app import create_app
 from api.metrics import ApiMetrics
 from api.parts import ApiParts, open_parts
-from domain import erasure, mails
+from domain import erasure, mails, webhooks
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.billing import payments
@@ -135,7 +135,7 @@ class Scene:
         return await create_job(self.database, self.caller, age=timedelta(hours=1))
 
     async def wait_for_owners(self) -> None:
-        """A message, an order and an erasure that nobody sees to."""
+        """A message, an event, an order and an erasure that nobody sees to."""
         now = datetime.now(UTC)
         erased = await self.another_caller()
         with self.database.transaction() as session:
@@ -144,6 +144,9 @@ class Scene:
             mails.write_mail(session, letter, to="ann@example.com", account_id=None, now=earlier)
             buyer = self.caller.account_id
             payments.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
+            terms = webhooks.EndpointTerms("https://shop.example/hook", ["product.ready"])
+            endpoint = webhooks.create_endpoint(session, account_id=buyer, terms=terms)
+            webhooks.send_example(session, account_id=buyer, endpoint_id=endpoint.id, now=earlier)
             erasure.begin_erasure(session, account_id=erased.account_id, now=now)
 
     async def expire_results(self) -> None:

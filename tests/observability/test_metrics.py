@@ -105,7 +105,7 @@ async def test_what_was_played_is_what_was_counted(played: Played) -> None:
     assert value(api, "http_server_active_requests") == value(api, "tryon_body_bytes_in_flight") == 0
     assert value(cpu, "tryon_results_expired_total") >= 2
     assert value(cpu, "tryon_ledger_disagreements") == 0
-    for waiting in ("tryon_mails_waiting", "tryon_orders_open", "tryon_erasures_open"):
+    for waiting in ("tryon_mails_waiting", "tryon_orders_open", "tryon_erasures_open", "tryon_webhooks_late"):
         assert value(cpu, waiting) == 1
     assert value(cpu, "tryon_mail_oldest_seconds") > 100
     assert value(gpu, "tryon_device_seconds_count", step="segment") >= 2

@@ -21,7 +21,7 @@ from tests.ledger_entries import entries_of_job
 HOUR = timedelta(hours=1)
 
 
-async def complete(database: Database, job_id: uuid.UUID) -> bool:
+async def complete(database: Database, job_id: uuid.UUID, now: datetime | None = None) -> bool:
     return await database.write(
         jobs.complete_job,
         job_id=job_id,
@@ -29,7 +29,7 @@ async def complete(database: Database, job_id: uuid.UUID) -> bool:
         engine="warp",
         report={},
         keep=HOUR,
-        now=datetime.now(UTC),
+        now=now or datetime.now(UTC),
     )
 
 
@@ -142,6 +142,14 @@ async def test_generation_time_runs_from_acceptance_to_completion(database: Data
     assert job.finished_at is not None
     assert job.generation_ms == round((job.finished_at - job.created_at) / timedelta(milliseconds=1))
     assert job.expires_at == job.finished_at + HOUR
+
+
+async def test_a_clock_behind_the_one_that_accepted_it_makes_no_negative_time(
+    database: Database, digester: KeyDigester
+) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    await complete(database, job_id, datetime.now(UTC) - HOUR)
+    assert (await database.read(jobs.get_job, job_id=job_id)).generation_ms == 0
 
 
 async def find_job(database: Database, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
