@@ -191,7 +191,7 @@ class BackfillActivities:
             await self.store.put(own, await self.store.get(keys.result_key(request.job_id)), "image/jpeg")
         except ObjectMissingError:
             standing = await self.database.read(backfills.find_item, account_id=account_id, key=request.key)
-            kept = standing.item.result_key if standing is not None and standing.item.job_id == job_id else None
+            kept = standing.picture if standing is not None and standing.item.job_id == job_id else None
         else:
             kept = await self.database.write(
                 backfills.note_result,
@@ -332,7 +332,7 @@ def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding 
         erased = AcceptedItem(key=key, state="refused", job_id=str(job.id), error_code=job.error_code)
         return erased if job.erased_at is not None else None
     if job.status == jobs.COMPLETED:
-        return AcceptedItem(key=key, state="done", job_id=str(job.id), result=standing.item.result_key)
+        return AcceptedItem(key=key, state="done", job_id=str(job.id), result=standing.picture)
     if standing.item.backfill_id != request.backfill_id:
         return AcceptedItem(key=key, state="running", job_id=str(job.id))
     # Of this very step, which was cut off before it could say so: whether its run has begun, starting it will tell.

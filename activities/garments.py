@@ -174,7 +174,8 @@ class GarmentActivities:
         found: list[str] = next(iter(activity.info().heartbeat_details), [])
         async with heartbeats():
             if found:
-                return await self._delete_unused(found)
+                deleted = await self._delete_unused(found)
+                return SweepReport(deleted=deleted, more=len(found) >= request.limit)
             found = await self._unused(request.limit)
         if found:
             activity.heartbeat(found)
@@ -200,14 +201,14 @@ class GarmentActivities:
                     return found[:limit]
         return found
 
-    async def _delete_unused(self, found: list[str]) -> SweepReport:
+    async def _delete_unused(self, found: list[str]) -> int:
         unused = []
         for owner, own in itertools.groupby(found, lambda key: keys.folder_of(key, 1)):
             used = await self._keys_in_use(owner)
             unused += [key for key in own if key not in used]
         for start in range(0, len(unused), PAGE):
             await self.store.delete_keys(unused[start : start + PAGE])
-        return SweepReport(deleted=len(unused))
+        return len(unused)
 
     async def _keys_in_use(self, owner: str) -> set[str]:
         """What an account's products and jobs in progress refer to."""

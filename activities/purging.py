@@ -126,16 +126,19 @@ class PurgingActivities:
                 return
 
     async def _expired(self, limit: int) -> AsyncIterator[SweepReport]:
-        """Pictures that are past their time."""
+        """Pictures that are past their time; of jobs that were erased, the copies too that backfills keep."""
         page = min(limit, PAGE)
         while True:
             expired = await self.database.read(
                 jobs.list_expired, limit=page, unkept_for=timedelta(days=self.backfill_settings.keep_days)
             )
+            erased = [job.id for job in expired if job.erased_at is not None]
+            copies = await self.database.read(backfills.copies_of, job_ids=erased)
             await self.store.delete_keys([job.result_key for job in expired if job.result_key])
-            await self.database.write(jobs.forget_results, job_ids=[job.id for job in expired])
+            await self.store.delete_keys(copies)  # no more than a page: a job is of one item
+            await self.database.write(jobs.forget_results, job_ids=[job.id for job in expired], copies=copies)
             activity_meter().add(EXPIRED, len(expired))
-            yield SweepReport(deleted=len(expired))
+            yield SweepReport(deleted=len(expired) + len(copies))
             if len(expired) < page:
                 return
 

@@ -319,7 +319,7 @@ FAULTS = [
         "domain/jobs/jobs.py",
         "domain/jobs/test_backfills.py",
         changes={
-            "or_(Job.erased_at.is_(None), ~left.exists())": "Job.id.is_not(None)",
+            "or_(Job.erased_at.is_(None), Job.id.not_in(left))": "Job.id.is_not(None)",
             "BackfillItem.result_key.not_in(copies)": "BackfillItem.result_key.in_(copies)",
         },
     ),

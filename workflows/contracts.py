@@ -326,11 +326,16 @@ class SweepInput(Contract):
 
 
 class SweepReport(Contract):
-    """What one round did."""
+    """What one round did.
+
+    Attributes:
+        more: Of product pictures: it found as many as it may at once, so there may be more.
+    """
 
     released: int = 0
     deleted: int = 0
     forgotten: int = 0
+    more: bool = False
 
 
 class LedgerCheckInput(Contract):

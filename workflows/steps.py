@@ -109,8 +109,8 @@ SWEEPING = _budget(50, attempts=1)
 # Two minutes of pages, and one of each kind beyond them; less than the run's own five.
 PURGING = _budget(240, heartbeat=30, attempts=1)
 # A listing of every product's pictures, account by account. The first try finds what nothing refers to, and fails; the
-# second, two minutes later, deletes.
-LONG_SWEEPING = _budget(1200, heartbeat=30, attempts=2)
+# second, two minutes later, deletes; where that fails, both are done again, so that two such failures are outlasted.
+LONG_SWEEPING = _budget(1200, heartbeat=30, attempts=6, first_wait=10)
 # Tens of thousands of rows read and judged, and a few hundred pages written. A store or a database that is away delays
 # it; what no try helps must not try for ever.
 PLANNING = _budget(900, in_all=timedelta(hours=6), heartbeat=30, longest_wait=60)

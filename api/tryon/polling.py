@@ -141,7 +141,7 @@ class AccountJobs:
             now = datetime.now(UTC)
             cancelled = jobs.fail_job(session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=now)
             jobs.end_access(session, job_id=job.id, now=now)
-            return cancelled, backfills.forget_results_of(session, job_id=job.id)
+            return cancelled, backfills.copies_of(session, job_ids=[job.id], lock=True)
 
         cancelled, kept = await self._parts.database.write(end)
         if cancelled:
@@ -149,7 +149,7 @@ class AccountJobs:
         await self._forget_inputs(job.id)
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
-        await self._parts.database.write(jobs.forget_results, job_ids=[job.id])
+        await self._parts.database.write(jobs.forget_results, job_ids=[job.id], copies=kept)
 
     async def _find(self, job_id: str) -> Job:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +20,11 @@ class ItemStanding:
 
     item: BackfillItem
     job: Job | None
+
+    @property
+    def picture(self) -> str | None:
+        """Where the picture is kept; of a job that was erased there is none, though its copy may be yet to go."""
+        return None if self.job is not None and self.job.erased_at is not None else self.item.result_key
 
 
 def find_item(session: Session, *, account_id: uuid.UUID, key: str, lock: bool = False) -> ItemStanding | None:
@@ -77,13 +82,11 @@ def count_done(session: Session, *, account_id: uuid.UUID, keys: Collection[str]
     return int(done or 0)
 
 
-def forget_results_of(session: Session, *, job_id: uuid.UUID) -> Sequence[str]:
-    """Let items forget the pictures of a job that is erased; returns the keys of the objects to delete."""
-    kept = session.scalars(
-        select(BackfillItem.result_key).where(BackfillItem.job_id == job_id, BackfillItem.result_key.is_not(None))
-    ).all()
-    session.execute(update(BackfillItem).where(BackfillItem.job_id == job_id).values(result_key=None))
-    return [key for key in kept if key is not None]
+def copies_of(session: Session, *, job_ids: Collection[uuid.UUID], lock: bool = False) -> list[str]:
+    """Where backfills keep the pictures of these jobs; the items held, if so asked, until the end."""
+    items = select(BackfillItem.result_key).where(BackfillItem.job_id.in_(job_ids))
+    # Items without a key are asked for too: one that is just being noted is waited for, rather than passed over.
+    return [key for key in session.scalars(items.with_for_update() if lock else items) if key is not None]
 
 
 def delete_old_items(session: Session, *, touched_before: datetime, limit: int) -> int:

@@ -353,10 +353,10 @@ def forget_results(session: Session, *, job_ids: Collection[uuid.UUID], copies: 
     """
     of_jobs = BackfillItem.job_id.in_(job_ids)
     left = select(BackfillItem.job_id).where(
-        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_not(None), BackfillItem.result_key.not_in(copies)
+        of_jobs, BackfillItem.result_key.is_not(None), BackfillItem.result_key.not_in(copies)
     )
-    gone = (Job.id.in_(job_ids), or_(Job.erased_at.is_(None), ~left.exists()))
-    rows_changed(session, update(Job).where(*gone).values(result_key=None))
+    gone = or_(Job.erased_at.is_(None), Job.id.not_in(left))
+    rows_changed(session, update(Job).where(Job.id.in_(job_ids), gone).values(result_key=None))
     session.execute(update(BackfillItem).where(of_jobs, BackfillItem.result_key.in_(copies)).values(result_key=None))
 
 

@@ -16,7 +16,7 @@ from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.erasure import begin_erasure
-from domain.jobs import backfills, jobs
+from domain.jobs import jobs
 from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
@@ -258,9 +258,23 @@ async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) ->
     await scene.lay_out(item())
     accepted = await scene.accept()
     await scene.complete(accepted)
-    with scene.database.transaction() as session:
-        jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
-        backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
+    await scene.database.write(jobs.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    assert await scene.keep(accepted) == KeptResult()
+    assert await scene.store.list_keys("backfills/b/results/") == []
+
+
+async def test_a_copy_that_is_yet_to_go_is_nobodys_picture(scene: Scene) -> None:
+    """Its job was erased; the item still has its key."""
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    await scene.complete(accepted)
+    copy = (await scene.keep(accepted)).result
+    await scene.lay_out(item(), backfill_id="c")
+    assert (await scene.accept(backfill_id="c")).result == copy
+    await scene.database.write(jobs.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    known = await scene.accept(backfill_id="c")
+    assert (known.state, known.result) == ("done", None)
+    await scene.store.delete_prefix(result_key(accepted.job_id or ""))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import io
 import uuid
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from PIL import Image
+from temporalio import activity
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
@@ -24,6 +26,7 @@ from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from runtime.database import Database
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.activities.test_garments import URL, FakeFetcher
 from tests.factories import Caller, create_caller, create_job
 from tests.memory_store import MemoryObjectStore
@@ -286,7 +289,8 @@ async def test_the_sweep_looks_twice(database: Database, digester: KeyDigester) 
     key = product_picture_key(account, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
     await steps.store.put(key, b"", "image/png")
     saving = steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(key))
-    assert (await sweep(steps, between=saving)).deleted == 0
+    report = await sweep(steps, between=saving, limit=1)
+    assert (report.deleted, report.more) == (0, True), "what is used again says nothing of what else there is"
     assert list(steps.store.objects) == [key]
 
 
@@ -305,10 +309,39 @@ async def test_between_its_looks_the_sweep_holds_no_worker_and_remembers(databas
     assert (report.deleted, steps.store.objects) == (1, {})
 
 
+async def test_a_second_look_that_fails_is_made_up_for_the_same_day(
+    database: Database, temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its heartbeats take the place of what the first look found, so that comes first again."""
+    steps, queue, attempts = Steps(database), uuid.uuid4().hex, list[int]()
+    steps.activities.acceptance_seconds = 0.3
+    key = product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
+    await steps.store.put(key, b"", "image/png")
+    delete = steps.store.delete_keys
+
+    async def away_twice(found: Sequence[str]) -> None:
+        attempts.append(activity.info().attempt)
+        await asyncio.sleep(0.1)  # for a heartbeat
+        if len(attempts) <= 2:
+            raise ObjectStoreUnavailableError("away")
+        await delete(found)
+
+    monkeypatch.setattr(steps.store, "delete_keys", away_twice)
+    sweeping, options = steps.activities.sweep_product_pictures, workflow_steps.SWEEP_PRODUCT_PICTURES.options.copy()
+    policy = options["retry_policy"]
+    assert policy is not None
+    options["retry_policy"] = dataclasses.replace(policy, initial_interval=timedelta(milliseconds=10))
+    async with Worker(temporal, task_queue=queue, activities=[sweeping], max_concurrent_activities=1):
+        started = await temporal.start_activity(sweeping, SweepInput(), id=queue, task_queue=queue, **options)
+        report = await started.result()
+    assert (report.deleted, attempts, steps.store.objects) == (1, [2, 4, 6], {})
+
+
 async def test_a_round_of_the_sweep_is_bounded(database: Database) -> None:
     steps = Steps(database)
     old = datetime.now(UTC) - 2 * YOUNG
     for _ in range(3):
         await steps.store.put(product_picture_key(ACCOUNT, new_registration_id(old), "front"), b"", "image/png")
     report = await sweep(steps, limit=2)
-    assert (report.deleted, len(steps.store.objects)) == (2, 1)
+    assert (report.deleted, report.more, len(steps.store.objects)) == (2, True, 1)
+    assert await sweep(steps, limit=2) == SweepReport(deleted=1)

@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -136,6 +137,30 @@ async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Da
     assert store.objects == {}
     with database.reading() as session:
         assert jobs.get_job(session, job_id=job_id).report is None
+
+
+async def test_the_copy_of_a_picture_goes_where_its_job_was_erased_and_stays_where_it_is_past_its_time(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, store = await create_caller(database, digester), CountingStore()
+    erased, past_its_time = [await create_job(database, caller) for _ in range(2)]
+    for job_id in (erased, past_its_time):
+        await complete(database, job_id, timedelta(seconds=-1))
+        await put(store, f"results/{job_id}.jpg", f"backfills/b/results/{job_id}.jpg")
+        of_item: dict[str, Any] = {"account_id": caller.account_id, "key": str(job_id), "job_id": job_id}
+        await database.write(backfills.note_job, backfill_id="b", now=datetime.now(UTC), **of_item)
+        copy = f"backfills/b/results/{job_id}.jpg"
+        await database.write(backfills.note_result, result_key=copy, now=datetime.now(UTC), **of_item)
+    await database.write(jobs.end_access, job_id=erased, now=datetime.now(UTC))
+    store.away = True
+    with pytest.raises(ObjectStoreUnavailableError):
+        await purge(database, store)
+    assert len(store.objects) == 4
+    store.away = False
+    assert (await purge(database, store)).deleted == 3
+    kept = f"backfills/b/results/{past_its_time}.jpg"
+    assert list(store.objects) == [kept]
+    assert await database.read(backfills.copies_of, job_ids=[erased, past_its_time]) == [kept]
 
 
 async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Database, digester: KeyDigester) -> None:

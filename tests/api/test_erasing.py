@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
+from activities.purging import PurgingActivities
 from domain.access.keys import KeyDigester
-from domain.jobs import jobs
+from domain.jobs import backfills, jobs
 from domain.object_keys import input_key, result_key
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
+from runtime.settings import BackfillSettings, JobSettings
 from tests.api.conftest import Api, single
 from tests.factories import create_caller, create_job
 from tests.ledger_entries import entries_of_job
+from workflows.contracts import SweepInput
 
 pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
@@ -97,6 +102,45 @@ async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
         assert jobs.get_job(session, job_id=uuid.UUID(job_id)).workflow_input == {}
     with database.reading() as session:
         assert job_id in {str(job.id) for job in jobs.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))}
+
+
+COPY = "backfills/b/results/one.jpg"
+
+
+async def copied_job(api: Api, database: Database) -> str:
+    """A completed job, of whose picture a backfill has kept a copy."""
+    job_id = await completed_job(api, database)
+    await api.store.put(COPY, b"jpeg", "image/jpeg")
+    of_item: dict[str, Any] = {"account_id": api.caller.account_id, "key": "one", "job_id": uuid.UUID(job_id)}
+    await database.write(backfills.note_job, backfill_id="b", now=datetime.now(UTC), **of_item)
+    await database.write(backfills.note_result, result_key=COPY, now=datetime.now(UTC), **of_item)
+    return job_id
+
+
+async def test_a_backfills_copy_goes_too(api: Api, database: Database) -> None:
+    job_id = await copied_job(api, database)
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 204
+    assert api.store.objects == {}
+    assert await database.read(backfills.copies_of, job_ids=[uuid.UUID(job_id)]) == []
+
+
+async def test_a_backfills_copy_that_could_not_be_deleted_is_left_to_the_purge(
+    api: Api, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = await copied_job(api, database)
+
+    async def away(key: str) -> None:
+        raise ObjectStoreUnavailableError(key)
+
+    with monkeypatch.context() as outage:
+        outage.setattr(api.store, "delete", away)
+        assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 404
+    assert COPY in api.store.objects
+    purging = PurgingActivities(database, api.store, JobSettings(), BackfillSettings())
+    await ActivityEnvironment().run(purging.purge, SweepInput())
+    assert api.store.objects == {}
+    assert await database.read(backfills.copies_of, job_ids=[uuid.UUID(job_id)]) == []
 
 
 async def test_where_its_pictures_came_from_is_forgotten_whatever_happens_then(

@@ -269,8 +269,7 @@ def _drawing(name: str, standing: ItemStanding | None) -> Drawing:
     job, report = standing.job, report_of(standing.job)
     if job.status == FAILED:
         return Drawing(FAILED, said=sentence_of(job.error_code or "", job.error_advice))
-    kept = standing.item.result_key
-    if job.status == PROCESSING or kept is None:
+    if job.status == PROCESSING or standing.picture is None:
         return Drawing(PROCESSING)
     return Drawing(
         COMPLETED,

@@ -1,4 +1,4 @@
-"""What the schedules start: each is one step."""
+"""What the schedules start: each is one step, which a sweep of product pictures may have again and again."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ from workflows.steps import Step
 LONGEST = timedelta(minutes=5)
 
 
-def case(workflow: str, step: Step[Any, Any], argument: Contract, answer: Contract | None) -> Case:
-    """A round whose step answers this, or fails."""
-
-    @activity.defn(name=step.name)
-    async def play(_argument: Contract) -> Contract:
-        if answer is None:
-            raise ApplicationError("away", type="internal", non_retryable=True)
-        return answer
+def case(
+    workflow: str, step: Step[Any, Any], argument: Contract, *answers: Contract | None, name: str = "done"
+) -> Case:
+    """A round whose step answers these in turn; nothing stands for a failure."""
 
     def activities() -> Activities:
+        left = iter(answers)
+
+        @activity.defn(name=step.name)
+        async def play(_argument: Contract) -> Contract:
+            if (answer := next(left)) is None:
+                raise ApplicationError("away", type="internal", non_retryable=True)
+            return answer
+
         return {CPU_QUEUE: [play]}
 
     async def start(client: Client) -> WorkflowHandle[Any, Any]:
@@ -36,19 +40,21 @@ def case(workflow: str, step: Step[Any, Any], argument: Contract, answer: Contra
             workflow, argument, id=uuid.uuid4().hex, task_queue=CPU_QUEUE, execution_timeout=LONGEST
         )
 
-    return Case(workflow, "done" if answer is not None else "failed", activities, start)
+    return Case(workflow, name, activities, start)
 
 
 SWEPT = SweepReport(released=1, deleted=2)
+FULL = SweepReport(deleted=500, more=True)
 CHECKED = LedgerCheckReport(disagreements=0)
 
 CASES = (
     case("ReconcileWorkflow", steps.RECONCILE, SweepInput(), SWEPT),
-    case("ReconcileWorkflow", steps.RECONCILE, SweepInput(), None),
+    case("ReconcileWorkflow", steps.RECONCILE, SweepInput(), None, name="failed"),
     case("PurgeWorkflow", steps.PURGE, SweepInput(), SWEPT),
-    case("PurgeWorkflow", steps.PURGE, SweepInput(), None),
+    case("PurgeWorkflow", steps.PURGE, SweepInput(), None, name="failed"),
     case("SweepProductPicturesWorkflow", steps.SWEEP_PRODUCT_PICTURES, SweepInput(), SWEPT),
-    case("SweepProductPicturesWorkflow", steps.SWEEP_PRODUCT_PICTURES, SweepInput(), None),
+    case("SweepProductPicturesWorkflow", steps.SWEEP_PRODUCT_PICTURES, SweepInput(), None, name="failed"),
+    case("SweepProductPicturesWorkflow", steps.SWEEP_PRODUCT_PICTURES, SweepInput(), FULL, SWEPT, name="two-pages"),
     case("LedgerCheckWorkflow", steps.CHECK_LEDGER, LedgerCheckInput(), CHECKED),
-    case("LedgerCheckWorkflow", steps.CHECK_LEDGER, LedgerCheckInput(), None),
+    case("LedgerCheckWorkflow", steps.CHECK_LEDGER, LedgerCheckInput(), None, name="failed"),
 )

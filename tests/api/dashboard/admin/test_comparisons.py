@@ -91,6 +91,7 @@ async def test_the_sheet_shows_pictures_times_checks_and_why_there_is_none(
         kept = backfill_result_key(name, key)
         await api.store.put(kept, PHOTO, "image/jpeg")
         await database.write(backfills.note_result, result_key=kept, **of_item)
+        drawn = job_id
     page = await operator.get(f"{PAGE}/{name}")
     shown = words(page)
     assert "640 ms of drawing" in shown
@@ -103,6 +104,8 @@ async def test_the_sheet_shows_pictures_times_checks_and_why_there_is_none(
         picture = await operator.get(address)
         assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/webp")
     assert (await operator.get(f"{PAGE}/{name}/items/000000.jsonl")).status_code == 404
+    await database.write(jobs.end_access, job_id=drawn, now=now)
+    assert "/results/" not in (await operator.get(f"{PAGE}/{name}")).text, "it was erased, and its copy is yet to go"
 
 
 @pytest.mark.parametrize(
