@@ -243,7 +243,7 @@ class TryOnWorkflow:
             done, _ = await workflow.wait(together, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
-        except BaseException:
+        except (Exception, asyncio.CancelledError):
             # In this order. A TaskGroup has a set of its tasks: it would cancel them in another one on replay.
             for task in together:
                 task.cancel()

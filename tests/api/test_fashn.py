@@ -24,6 +24,7 @@ from domain.access.rates import RatePolicy
 from domain.accounts import OwnTerms
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
+from domain.money.quota import add_topup
 from runtime.database import Database
 from tests.api.catalogue import opened_catalogue
 from tests.api.conftest import Api, OpenApi
@@ -256,6 +257,25 @@ async def test_credits_are_what_is_left(api: Api, fashn: AsyncFashn) -> None:
     left = before.json()["credits"]
     assert left["total"] == left["subscription"] + left["on_demand"] == 250
     assert after.json()["credits"]["subscription"] == left["subscription"] - 1
+
+
+async def test_a_trial_that_is_over_has_no_credits(api: Api) -> None:
+    ended = datetime.now(UTC) - timedelta(days=8)
+    caller = await create_caller(api.parts.database, api.parts.digester, plan="trial", now=ended)
+    async with library(api, caller.key) as theirs:
+        answer = await theirs.get("/v1/credits", cast_to=httpx.Response)
+    assert answer.json()["credits"] == {"total": 0, "subscription": 0, "on_demand": 0}
+
+
+async def test_what_a_pack_pays_for_is_not_taken_from_the_plans_volume(api: Api, fashn: AsyncFashn) -> None:
+    spent = await create_caller(api.parts.database, api.parts.digester, own_terms=OwnTerms(included=1))
+    add = {"account_id": spent.account_id, "generations": 50, "now": datetime.now(UTC)}
+    await api.parts.database.write(add_topup, api.parts.plans, **add)
+    async with library(api, spent.key) as theirs:
+        for _ in range(2):
+            await theirs.predictions.run(model_name="tryon-v1.6", inputs=TOP)
+        answer = await theirs.get("/v1/credits", cast_to=httpx.Response)
+    assert answer.json()["credits"] == {"total": 49, "subscription": 0, "on_demand": 49}
 
 
 def test_the_page_names_everything_that_is_answered() -> None:
