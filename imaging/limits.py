@@ -22,12 +22,14 @@ class ImageLimits:
         min_side: Pixels of the shorter side. Below this no face or fabric can be made out.
         max_pixels: Width times height. Bounds the memory of a decoded picture: 3 bytes per pixel.
         max_aspect: Longer side divided by shorter side.
+        max_chunks: Of a PNG or WebP. The usual chunk of a PNG's pixels has 8 KB, so that 8 MB are 1,024 of them.
     """
 
     max_bytes: int = 8 * MIB
     min_side: int = 256
     max_pixels: int = 50_000_000
     max_aspect: float = 4.0
+    max_chunks: int = 20_000
 
     @property
     def size(self) -> str:
@@ -52,5 +54,7 @@ PHOTO_LIMITS = ImageLimits()
 LOGO_LIMITS = ImageLimits(max_bytes=MIB, min_side=16, max_pixels=16_000_000, max_aspect=12.0)
 """For the logo of an account's watermark, which may well be a long and low wordmark."""
 
-STORED_LIMITS = ImageLimits(max_bytes=sys.maxsize, min_side=1, max_pixels=sys.maxsize, max_aspect=float("inf"))
+STORED_LIMITS = ImageLimits(
+    max_bytes=sys.maxsize, min_side=1, max_pixels=sys.maxsize, max_aspect=float("inf"), max_chunks=sys.maxsize
+)
 """For pictures out of our own store: each was judged when it came in, by the limits that the operator has set."""

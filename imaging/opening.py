@@ -46,9 +46,6 @@ MOST_JPEG_SEGMENTS = 1_000
 """Segments before the pixels. The longest colour profile allowed takes 64, a portrait's depth map in XMP
 about 100, tables a few per scan."""
 
-MOST_CHUNKS = 20_000
-"""Of a PNG or WebP. The usual chunk of a PNG's pixels has 8 KB, so that 8 MB are 1,024 of them."""
-
 MOST_COMPRESSED_TEXTS = 64
 """Chunks of a PNG that unfold to up to a megabyte each: texts and profiles. Programs write fewer than ten."""
 
@@ -125,7 +122,7 @@ def _refuse_costly_jpeg(data: bytes, limits: ImageLimits) -> None:
 
 def _refuse_costly_png(data: bytes, limits: ImageLimits) -> None:
     compressed = exif = 0
-    for kind, place, length in _chunks(data, len(PNG_SIGNATURE), ">I4s", 12):
+    for kind, place, length in _chunks(data, limits, len(PNG_SIGNATURE), ">I4s", 12):
         if kind == b"IHDR":
             width, height, depth, colours = struct.unpack(">IIBB", data[place : place + 10].ljust(10, b"\0"))
             _refuse_many_pixels(width, height, limits)
@@ -144,7 +141,7 @@ def _refuse_costly_png(data: bytes, limits: ImageLimits) -> None:
 def _refuse_costly_webp(data: bytes, limits: ImageLimits) -> None:
     """The canvas is made when the file is opened, so its size has to be known before."""
     exif = 0
-    for kind, place, length in _chunks(data[: 8 + int.from_bytes(data[4:8], "little")], 12, "<4sI", 8):
+    for kind, place, length in _chunks(data[: 8 + int.from_bytes(data[4:8], "little")], limits, 12, "<4sI", 8):
         head = data[place : place + 10].ljust(10, b"\0")
         if kind == b"VP8X":
             width, height = (1 + int.from_bytes(head[first : first + 3], "little") for first in (4, 7))
@@ -159,13 +156,13 @@ def _refuse_costly_webp(data: bytes, limits: ImageLimits) -> None:
         _refuse_exif(exif)
 
 
-def _chunks(data: bytes, place: int, layout: str, frame: int) -> Iterator[tuple[bytes, int, int]]:
+def _chunks(data: bytes, limits: ImageLimits, place: int, layout: str, frame: int) -> Iterator[tuple[bytes, int, int]]:
     """Name, place and length of every chunk; RIFF pads odd ones with a byte.
 
     Raises:
         ImageError: ``image_too_complex``: there are too many.
     """
-    for _ in range(MOST_CHUNKS):
+    for _ in range(limits.max_chunks):
         if place + 8 > len(data):
             return
         first, second = struct.unpack_from(layout, data, place)
@@ -173,7 +170,7 @@ def _chunks(data: bytes, place: int, layout: str, frame: int) -> Iterator[tuple[
         (kind, length) = (first, second) if little else (second, first)
         yield kind, place + 8, length
         place += frame + length + (length % 2 if little else 0)
-    raise _too_complex(f"more than {MOST_CHUNKS} chunks")
+    raise _too_complex(f"more than {limits.max_chunks} chunks")
 
 
 def _refuse_many_pixels(width: int, height: int, limits: ImageLimits) -> None:
@@ -203,13 +200,17 @@ TURNS: dict[int, Image.Transpose] = {
 
 
 def stored_orientation(image: Image.Image) -> int:
-    """Read the tag; a missing, unknown or unreadable one counts as upright.
+    """Read the tag of a picture that was loaded; a missing, unknown or unreadable one counts as upright.
+
+    Pillow's own look goes on to the XMP, which programs leave as it was when they turn a picture; browsers do not.
 
     Returns:
         1 to 8.
     """
+    exif = Image.Exif()
     try:
-        value = image.getexif().get(ExifTags.Base.Orientation, 1)
+        exif.load(image.info.get("exif") or b"")
+        value = exif.get(ExifTags.Base.Orientation, 1)
     except DECODER_FAILURES:
         return 1
     return value if value in TURNS else 1

@@ -24,8 +24,9 @@ from minio.error import InvalidResponseError, S3Error, ServerError
 
 from runtime.settings import ObjectStoreSettings
 
-ONE_PART_BYTES = 128 * 1024 * 1024
-"""No object here is larger, so that every upload is a single request instead of a multipart one."""
+ONE_PART_BYTES = 5 * 1024**3
+"""The most that S3 takes in one request, so that every upload is one: of one in parts that breaks off, something stays
+that no listing shows, and its threads go on when nobody waits any more."""
 
 CONNECTIONS = 16  # requests under way at the same time in one process
 READ_AT_ONCE = 256 * 1024  # bytes between two looks at the time that is left

@@ -350,7 +350,7 @@ class ImageSettings(Concern, title="Pictures", env_prefix="TRYON_IMAGE_"):
     min_side: int = Field(default=PHOTO_LIMITS.min_side, ge=1, le=10_000)
     """Shorter side in pixels."""
 
-    max_pixels: int = Field(default=PHOTO_LIMITS.max_pixels, ge=1, le=1_000_000_000)
+    max_pixels: int = Field(default=PHOTO_LIMITS.max_pixels, ge=1, le=178_000_000)  # Pillow opens no more
     """Width times height; a 48-megapixel phone photo passes, a decompression bomb does not."""
 
     max_aspect: float = Field(default=PHOTO_LIMITS.max_aspect, ge=1, le=100)

@@ -127,6 +127,9 @@ async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
     how = "SHA-256 verified" if case.weights else "lengths as their headers say; --weights compares SHA-256"
     for name in generative:
         folder = weights_of(name, case.settings)
+        if not folder.is_dir() and case.settings.options[name].has_weights(folder):
+            yield WEIGHTS_OF_ENGINES.skipped(f"{name}: {folder} is a repository in the hub's cache, which set-up reads")
+            continue
         try:
             files = await asyncio.to_thread(check_folder, folder, digests=case.weights)
         except EngineUnavailable as error:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import io
+
 import cv2
 import numpy as np
 import pytest
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
+from PIL.PngImagePlugin import PngInfo
 
 from imaging.decode import decode_image, decode_logo
 from imaging.errors import ImageError
@@ -53,6 +56,17 @@ def test_every_orientation_comes_out_upright(orientation: int, file_format: str,
 def test_an_unknown_orientation_counts_as_upright(orientation: int) -> None:
     decoded = decode_image(saved(quarters(), "JPEG", exif=exif_with_orientation(orientation)))
     assert all(map(is_close, corner_colours(decoded), (RED, GREEN, BLUE, GREY)))
+
+
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
+def test_what_xmp_says_of_the_orientation_is_about_another_version(file_format: str) -> None:
+    """A program that turns the pixels takes EXIF's tag away, and may leave the XMP; browsers show it upright."""
+    xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description tiff:Orientation="6"/></x:xmpmeta>'
+    info = PngInfo()
+    info.add_itxt("XML:com.adobe.xmp", xmp.decode())
+    data = saved(quarters(), file_format, **({"pnginfo": info} if file_format == "PNG" else {"xmp": xmp}))
+    assert Image.open(io.BytesIO(data)).getexif()[ExifTags.Base.Orientation] == 6
+    assert all(map(is_close, corner_colours(decode_image(data)), (RED, GREEN, BLUE, GREY)))
 
 
 @pytest.mark.parametrize("mode", ["CMYK", "L", "1", "P"])

@@ -10,7 +10,7 @@ from PIL import Image
 
 from imaging import opening
 from imaging.errors import ImageError
-from imaging.limits import ImageLimits
+from imaging.limits import PHOTO_LIMITS, STORED_LIMITS, ImageLimits
 from imaging.opening import inspect_image
 from tests.imaging import bombs
 from tests.imaging.pictures import exif_with_orientation, png_chunk, png_of, quarters, saved, textured
@@ -40,13 +40,19 @@ def refused(data: bytes, limits: ImageLimits | None = None) -> str:
         pytest.param(
             bombs.png_with(*[bombs.broken_text(b"iCCP")] * (opening.MOST_COMPRESSED_TEXTS + 1)), id="profiles"
         ),
-        pytest.param(bombs.png_with(*[png_chunk(b"teSt", b"")] * (opening.MOST_CHUNKS + 1)), id="chunks"),
+        pytest.param(bombs.png_with(*[png_chunk(b"teSt", b"")] * (PHOTO_LIMITS.max_chunks + 1)), id="chunks"),
         pytest.param(bombs.png_with(png_chunk(b"eXIf", bombs.exif_of_entries(9_000, 90_000))), id="exif-in-png"),
         pytest.param(bombs.webp_with_exif(200_000), id="exif-in-webp"),
     ],
 )
 def test_a_file_of_too_many_parts(data: bytes) -> None:
     assert refused(data) == "image_too_complex"
+
+
+def test_our_own_picture_may_have_as_many_parts_as_it_takes() -> None:
+    """One of 60 megapixels, uncompressed, has 22,000 chunks."""
+    picture = bombs.png_with(*[png_chunk(b"teSt", b"")] * (PHOTO_LIMITS.max_chunks + 1))
+    assert inspect_image(picture, STORED_LIMITS) == "image/png"
 
 
 @pytest.mark.usefixtures("no_parser")

@@ -8,8 +8,10 @@ import time
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
+from minio import Minio
 from minio.error import InvalidResponseError
 from pydantic import SecretStr
 
@@ -92,10 +94,21 @@ async def test_many_keys_are_deleted_at_once_and_those_alone(store: ObjectStore,
     await store.delete_keys([])
 
 
-async def test_an_8_mib_object_is_one_upload(object_store: S3ObjectStore, folder: str) -> None:
+async def test_an_8_mib_object_comes_back_as_it_was(object_store: S3ObjectStore, folder: str) -> None:
     data = os.urandom(8 * 1024 * 1024)
     await object_store.put(f"{folder}large", data, "image/png")
     assert await object_store.get(f"{folder}large") == data
+
+
+async def test_however_large_an_object_is_it_is_one_upload(
+    object_store_settings: ObjectStoreSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture of a photo of 48 megapixels has 146 MB before it is a JPEG."""
+    monkeypatch.setattr(Minio, "_create_multipart_upload", Mock(side_effect=AssertionError))
+    sent = Mock()
+    monkeypatch.setattr(Minio, "_put_object", sent)
+    await S3ObjectStore(object_store_settings).put("large", bytes(146_000_000), "image/png")
+    sent.assert_called_once()
 
 
 async def test_a_store_that_is_away_is_noticed_at_once() -> None:

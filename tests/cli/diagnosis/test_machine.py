@@ -17,6 +17,7 @@ from safetensors.numpy import save_file
 from cli.diagnosis import engine, host
 from cli.diagnosis.findings import Case
 from engines.fashn.about import ENGINE as FASHN
+from engines.klein.about import KleinOptions
 from engines.models import MODELS, model_path
 from engines.weights.fetch import MANIFEST
 from runtime.settings import EngineSettings, SecuritySettings, Settings
@@ -78,6 +79,15 @@ async def test_an_engine_and_its_device(settings: Settings, fetched: Path) -> No
     assert await levels_of(engine.look, case) == {"engine": "ok", "licence": "ok"}
     case = engine_settings(settings, engine="fashn", weights_dir=fetched.parent, device="cuda:99")
     assert "GPU" in the(await findings_of(engine.look, case), "engine", "error").sentence
+
+
+async def test_weights_in_the_hubs_cache_are_left_to_set_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KleinOptions, "has_weights", lambda *_: True)
+    case = engine_settings(settings, engine="klein")
+    settings.options["klein"] = KleinOptions(model="owner/name")
+    assert "hub's cache" in the(await findings_of(engine.look_at_weights, case), "weights", "skipped").sentence
 
 
 async def test_weights_of_unknown_licence(settings: Settings, fetched: Path) -> None:
