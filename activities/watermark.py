@@ -17,6 +17,7 @@ from temporalio import activity
 from activities.device import heartbeats
 from activities.failures import count_refused_picture, expected_failures, failure, is_tried_again
 from activities.objects import ObjectChangedError, get_object, put_object
+from activities.rehearsal import ENGINE as REHEARSAL
 from domain import watermarks
 from domain.errors import ErrorCode
 from domain.object_keys import logo_key, logo_prefix, result_key
@@ -25,7 +26,7 @@ from imaging.decoder_pool import DecoderPool
 from imaging.encode import TRAINED_COMPOSITE_XMP, encode_jpeg
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import STORED_LIMITS
-from imaging.provenance import Origin, PictureSigner, SigningError
+from imaging.provenance import ALTERED, COMPOSITE, TRAINED, Origin, PictureSigner, SigningError
 from imaging.remote import RemoteImageFetcher
 from imaging.watermark import KEPT_SIDE, normalise_logo, stamp_logo
 from runtime.database import Database
@@ -152,10 +153,11 @@ class WatermarkActivities:
         if self.signer is None or not request.engine:
             return jpeg
         region = request.region
+        drawn_how = TRAINED if request.trained else COMPOSITE
         origin = Origin(
             engine=request.engine,
             revision=request.revision,
-            trained=request.trained,
+            source=ALTERED if request.engine == REHEARSAL else drawn_how,
             photo_sha256=request.photo_sha256,
             region=(region[0], region[1], region[2], region[3]) if len(region) == 4 else None,
             logo=logo is not None,

@@ -66,7 +66,8 @@ def encode_webp(picture: NDArray[np.uint8], quality: int = 80) -> bytes:
 def convert_result(jpeg: bytes, media_type: str, longest: int | None, signer: PictureSigner | None = None) -> bytes:
     """A result of ours in another format or smaller; what marks it as drawn by a trained model stays.
 
-    It is signed anew, and its manifest holds the first one. Where that fails it goes out without.
+    It is signed anew, and its manifest holds the first one. Where that fails it goes out without. Asked for in its own
+    format and size it is returned as it is.
 
     The encoders are set to be quick: with their usual effort a picture of 12 megapixels takes 3 s as PNG.
 
@@ -76,19 +77,22 @@ def convert_result(jpeg: bytes, media_type: str, longest: int | None, signer: Pi
         longest: Longer side in pixels; it is never enlarged.
         signer: Of results, if there is one.
     """
-    converted = _converted(jpeg, media_type, longest)
-    if signer is not None:
-        with suppress(SigningError):
-            return signer.sign_copy(converted, media_type, jpeg)
-    return converted
-
-
-def _converted(jpeg: bytes, media_type: str, longest: int | None) -> bytes:
-    sink = io.BytesIO()
     with Image.open(io.BytesIO(jpeg)) as opened:
+        resized = longest is not None and longest < max(opened.size)
+        if media_type == "image/jpeg" and not resized:
+            return jpeg
         xmp, picture = opened.info.get("xmp"), opened.convert("RGB")
     if longest is not None:
         picture.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    converted = _encoded(picture, media_type, xmp)
+    if signer is not None:
+        with suppress(SigningError):
+            return signer.sign_copy(converted, media_type, jpeg, resized=resized)
+    return converted
+
+
+def _encoded(picture: Image.Image, media_type: str, xmp: bytes | None) -> bytes:
+    sink = io.BytesIO()
     if media_type == "image/png":
         notes = PngInfo()
         if xmp:

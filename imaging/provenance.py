@@ -10,12 +10,17 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import structlog
 
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.opening import format_of
@@ -23,9 +28,14 @@ from imaging.opening import format_of
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
+log = structlog.get_logger(__name__)
+
 SOURCE_TYPES = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 TRAINED, COMPOSITE = "compositeWithTrainedAlgorithmicMedia", "compositeCapture"
 """What IPTC calls a photo with a part that a trained model drew, and one put together from captured pictures."""
+
+ALTERED = "algorithmicallyEnhanced"
+"""What IPTC calls one that a program altered, though not what it mainly shows: the picture of a test key's job."""
 
 PHOTO = "tryon.photo"
 """Our own assertion: the digest of the customer's photo."""
@@ -37,6 +47,12 @@ YEARS = 10  # that a certificate of one's own making is good for
 
 SELF_MADE = "self-signed on this machine"
 """In the name of such a certificate, for whoever reads it."""
+
+STAMP_SECONDS = 3.0
+"""How long a time-stamp authority may take. c2pa itself waits for 30 s, which is all that the step of a job has."""
+
+UNASKED_SECONDS = 60.0
+"""How long an authority that failed is left alone: pictures must not wait for it one after the other."""
 
 
 class SigningError(ValueError):
@@ -50,7 +66,7 @@ class Origin:
     Attributes:
         engine: Its name.
         revision: Of the engine.
-        trained: Whether a trained model drew a part of it.
+        source: IPTC's name for how: `TRAINED`, `COMPOSITE` or `ALTERED`.
         photo_sha256: Of the photo that was sent.
         region: ``(left, top, width, height)`` in pixels of what is new; None where it is not known.
         logo: Whether the account's logo was put on.
@@ -59,7 +75,7 @@ class Origin:
 
     engine: str
     revision: str
-    trained: bool
+    source: str
     photo_sha256: str
     region: tuple[int, int, int, int] | None = None
     logo: bool = False
@@ -139,6 +155,8 @@ class PictureSigner:
         version: str,
         timestamp_url: str = "",
         earlier: bytes | None = None,
+        stamp_seconds: float = STAMP_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Check that certificate and key belong together and can be used now; no picture is needed for it.
 
@@ -149,6 +167,8 @@ class PictureSigner:
             version: Of the service.
             timestamp_url: Of an authority (RFC 3161) that is asked for the time at every signature; nobody without.
             earlier: PEM of certificates that were used before, with those that lead to their roots.
+            stamp_seconds: How long the authority may take.
+            clock: Seconds since any moment.
 
         Raises:
             SigningError: They cannot be read, do not fit, or are not valid today.
@@ -164,16 +184,18 @@ class PictureSigner:
         """These and those before."""
         self._certificates, self._key, self._timestamp_url = certificates, key, timestamp_url
         self._generator = {"name": name, "version": version}
-        self._lock = threading.Lock()
-        self._signer: Any = None
+        self._stamp_seconds, self._clock = stamp_seconds, clock
+        self._unasked_until = clock()
 
     def sign(self, jpeg: bytes, origin: Origin) -> bytes:
         """The same picture with its manifest, 4 KB longer; a JPEG.
 
+        Without a time stamp where the authority for it fails: a signature counts without one, too.
+
         Raises:
-            SigningError: The certificate has expired, or the authority for the time does not answer.
+            SigningError: The certificate has expired, say.
         """
-        source_type = SOURCE_TYPES + (TRAINED if origin.trained else COMPOSITE)
+        source_type = SOURCE_TYPES + origin.source
         said: dict[str, Any] = {
             "softwareAgent": {"name": origin.engine, "version": origin.revision},
             "when": _moment(origin.at),
@@ -191,16 +213,17 @@ class PictureSigner:
         photo = {"label": PHOTO, "data": {"alg": "sha256", "hash": origin.photo_sha256}}
         return self._signed(jpeg, "image/jpeg", actions, [photo])
 
-    def sign_copy(self, picture: bytes, media_type: str, original: bytes) -> bytes:
-        """A picture that was made smaller or turned into another format; it refers to the JPEG that it was made of.
+    def sign_copy(self, picture: bytes, media_type: str, original: bytes, *, resized: bool) -> bytes:
+        """A picture in another format or size; it refers to the JPEG that it was made of.
 
         Raises:
             SigningError: As `sign`.
         """
-        opened: dict[str, Any] = {"action": "c2pa.opened", "parameters": {"ingredientIds": ["original"]}}
-        made: list[dict[str, Any]] = [{"action": "c2pa.converted"}, {"action": "c2pa.resized"}]
+        actions: list[dict[str, Any]] = [{"action": "c2pa.opened", "parameters": {"ingredientIds": ["original"]}}]
+        actions += [{"action": "c2pa.converted"}] if media_type != "image/jpeg" else []
+        actions += [{"action": "c2pa.resized"}] if resized else []
         when = {"when": _moment(datetime.now(UTC))}
-        return self._signed(picture, media_type, [{**each, **when} for each in (opened, *made)], [], original)
+        return self._signed(picture, media_type, [{**each, **when} for each in actions], [], original)
 
     def _signed(
         self,
@@ -218,24 +241,40 @@ class PictureSigner:
             "format": media_type,
             "assertions": [{"label": "c2pa.actions.v2", "data": {"actions": actions}}, *assertions],
         }
-        sink = io.BytesIO()
+
+        def write(signer: Any) -> bytes:
+            sink = io.BytesIO()
+            builder = c2pa.Builder.from_json(json.dumps(manifest), _context())
+            if original is not None:
+                ingredient = {"title": "Try-on", "relationship": "parentOf", "instance_id": "original"}
+                builder.add_ingredient(json.dumps(ingredient), "image/jpeg", io.BytesIO(original))
+            builder.sign(signer, media_type, io.BytesIO(picture), sink)
+            return sink.getvalue()
+
+        if self._timestamp_url and self._clock() >= self._unasked_until:
+            try:
+                return _within(self._stamp_seconds, partial(write, self._stamping))
+            except (c2pa.C2paError, TimeoutError) as error:
+                self._unasked_until = self._clock() + UNASKED_SECONDS
+                log.warning("pictures without time stamps for a minute", reason=str(error)[:200] or "no answer")
         try:
-            with self._lock:
-                self._signer = self._signer or c2pa.Signer.from_info(self._about())
-                builder = c2pa.Builder.from_json(json.dumps(manifest), _context())
-                if original is not None:
-                    ingredient = {"title": "Try-on", "relationship": "parentOf", "instance_id": "original"}
-                    builder.add_ingredient(json.dumps(ingredient), "image/jpeg", io.BytesIO(original))
-                builder.sign(self._signer, media_type, io.BytesIO(picture), sink)
+            return write(self._plain)
         except c2pa.C2paError as error:
             raise SigningError(str(error)[:200]) from error
-        return sink.getvalue()
 
-    def _about(self) -> Any:
+    @cached_property  # c2pa's signers work in any number of threads at a time
+    def _plain(self) -> Any:
+        return self._signer(None)
+
+    @cached_property
+    def _stamping(self) -> Any:
+        return self._signer(self._timestamp_url.encode())
+
+    def _signer(self, ta_url: bytes | None) -> Any:
         import c2pa
 
         about: dict[str, Any] = {"sign_cert": self._certificates, "private_key": self._key}
-        return c2pa.C2paSignerInfo(alg=self._algorithm.encode(), ta_url=self._timestamp_url.encode() or None, **about)
+        return c2pa.Signer.from_info(c2pa.C2paSignerInfo(alg=self._algorithm.encode(), ta_url=ta_url, **about))
 
 
 def open_signer(
@@ -321,6 +360,8 @@ SOURCES = {
     "digitalCapture": "It is a photo as the camera took it.",
 }
 
+COPIES = {"c2pa.converted": "format", "c2pa.resized": "size"}
+
 
 def sentences_of(told: Told, service: str) -> list[str]:
     """What a picture says of itself, for people; ``service`` is the name of this one."""
@@ -345,8 +386,11 @@ def sentences_of(told: Told, service: str) -> list[str]:
     at = f" on {told.at}, by the signer's clock" if told.at else ""
     said.append(f"It was made with {told.engine or 'a program that is not named'}{at} ({told.generator}).")
     said += [SOURCES[told.source]] if told.source in SOURCES else []
-    if any(action in told.actions for action in ("c2pa.resized", "c2pa.converted")):
-        said.append("It is a smaller copy, or one in another format.")
+    if told.source == ALTERED and told.photo_sha256:  # nobody else names a photo
+        said.append("It is a test: TEST was written across a photo, and no garment was looked at.")
+    changed = [what for action, what in COPIES.items() if action in told.actions]
+    if changed:
+        said.append(f"It is a copy in another {' and '.join(changed)}.")
     if told.photo_sha256:
         said.append(f"The photo under it has the SHA-256 {told.photo_sha256}; the photo itself is not in here.")
     return said
@@ -389,6 +433,25 @@ def make_certificate(name: str) -> tuple[str, str]:
         .sign(root_key, hashes.SHA256())
     )
     return _pem(own) + _pem(root), key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+def _within(seconds: float, work: Callable[[], bytes]) -> bytes:
+    """What the work gives.
+
+    Raises:
+        TimeoutError: It takes longer. It goes on, and nobody sees how it ends.
+    """
+    done: Future[bytes] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001  # raised by `result`
+            done.set_exception(error)
+
+    # A process that ends does not wait for it.
+    threading.Thread(target=run, name="time stamp", daemon=True).start()
+    return done.result(seconds)
 
 
 def _context(anchors: str = "") -> Any:

@@ -399,8 +399,8 @@ class SigningSettings(Concern, title="Signed pictures", env_prefix="TRYON_SIGNIN
     told as this service's."""
 
     timestamp_url: OptionalWebAddress = ""
-    """Time-stamp authority (RFC 3161) that is asked at every signature, so that it can be checked after the certificate
-    has expired; nobody is asked without."""
+    """Time-stamp authority (RFC 3161) that is asked at every signature, but for a minute after it failed, so that it
+    can be checked after the certificate has expired; nobody is asked without."""
 
 
 class LogSettings(Concern, title="Logs", env_prefix="TRYON_LOG_"):

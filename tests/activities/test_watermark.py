@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.objects import put_object
+from activities.rehearsal import ENGINE
 from activities.watermark import WatermarkActivities
 from domain import watermarks
 from domain.access.keys import KeyDigester
@@ -22,6 +23,7 @@ from domain.object_keys import logo_key
 from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
+from imaging.provenance import PictureSigner, make_certificate, read_manifest
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
@@ -59,13 +61,19 @@ class Account:
         return ref
 
     async def mark(
-        self, picture: NDArray[np.uint8] | None = None, *, trained: bool = False, **images: Any
+        self,
+        picture: NDArray[np.uint8] | None = None,
+        *,
+        trained: bool = False,
+        engine: str = "",
+        signer: PictureSigner | None = None,
+        **images: Any,
     ) -> WatermarkedPicture:
         png = encode_png(np.full((1200, 1000, 3), GREY, np.uint8) if picture is None else picture)
         ref = await put_object(self.store, "jobs/j/work/rendered.png", png, "image/png")
-        request = WatermarkInput(job_id="j", account_id=str(self.id), picture=ref, trained=trained)
+        request = WatermarkInput(job_id="j", account_id=str(self.id), picture=ref, trained=trained, engine=engine)
         steps = WatermarkActivities(
-            self.database, self.store, RemoteImageFetcher(), ImageSettings(**images), DecoderPool()
+            self.database, self.store, RemoteImageFetcher(), ImageSettings(**images), DecoderPool(), signer
         )
         return await ActivityEnvironment().run(steps.watermark, request)
 
@@ -95,6 +103,23 @@ async def test_the_result_is_a_jpeg_that_says_whether_a_model_made_it(account: A
     assert (image.format, image.size, result.key) == ("JPEG", (321, 457), "results/j.jpg")
     assert (b"trainedAlgorithmicMedia" in data or b"rainedAlgorithmicMedia" in data) == trained
     assert not image.getexif()
+
+
+@pytest.mark.parametrize(
+    ("engine", "trained", "source"),
+    [
+        ("klein", True, "compositeWithTrainedAlgorithmicMedia"),
+        ("warp", False, "compositeCapture"),
+        (ENGINE, False, "algorithmicallyEnhanced"),
+    ],
+)
+async def test_the_signature_says_how_the_picture_was_made(
+    account: Account, engine: str, trained: bool, source: str
+) -> None:
+    signer = PictureSigner(*(each.encode() for each in make_certificate("Us")), name="Us", version="1")
+    await account.mark(engine=engine, trained=trained, signer=signer)
+    told = read_manifest(await account.store.get("results/j.jpg"), signer.own)
+    assert (told.ours, told.engine, told.source) == (True, engine, source)
 
 
 async def test_a_wanted_logo_lies_in_the_bottom_right_corner(account: Account) -> None:

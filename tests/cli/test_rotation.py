@@ -16,7 +16,7 @@ from cli.main import app
 from domain.access import keys
 from domain.access.keys import KeyDigester, KeyOwner
 from imaging.encode import encode_jpeg
-from imaging.provenance import Origin, PictureSigner, make_certificate, open_signer
+from imaging.provenance import COMPOSITE, Origin, PictureSigner, make_certificate, open_signer
 from runtime.database import Database
 from runtime.embedded.record import SECRETS_FILE, stack_secrets, write_environment
 from runtime.settings import EMBEDDED_FILE, Settings, load_settings
@@ -113,14 +113,14 @@ def test_pictures_of_every_certificate_are_told_as_ours(data_dir: Path) -> None:
         settings = load_settings()
         signer = open_signer(name="Fitting Room", **settings.signing.model_dump())
         assert signer is not None
-        file.write_bytes(signer.sign(picture, Origin("warp", "1", False, "ab" * 32)))
+        file.write_bytes(signer.sign(picture, Origin("warp", "1", COMPOSITE, "ab" * 32)))
         assert tryon("rotate", "certificate").exit_code == 0
         restart(data_dir)
     assert (data_dir / "signing-earlier.pem").stat().st_mode & 0o077 == 0
     for file in signed:
         assert tryon("picture", "verify", str(file)).exit_code == 0
     foreign = PictureSigner(*(each.encode() for each in make_certificate("Fitting Room")), name="x", version="1")
-    signed[0].write_bytes(foreign.sign(picture, Origin("warp", "1", False, "ab" * 32)))
+    signed[0].write_bytes(foreign.sign(picture, Origin("warp", "1", COMPOSITE, "ab" * 32)))
     told = tryon("picture", "verify", str(signed[0]))
     assert (told.exit_code, "not that of this service" in told.output) == (1, True)
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import socket
 import subprocess
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -15,6 +20,10 @@ from imaging.decoder_pool import DecoderPool
 from imaging.encode import TRAINED_COMPOSITE_XMP, convert_result, encode_jpeg
 from imaging.errors import ImageError
 from imaging.provenance import (
+    ALTERED,
+    COMPOSITE,
+    TRAINED,
+    UNASKED_SECONDS,
     Origin,
     OwnCertificates,
     PictureSigner,
@@ -30,13 +39,13 @@ from tests.node_tools import PACKAGES, node
 
 AT = datetime(2026, 11, 28, 10, 30, tzinfo=UTC)
 PHOTO = "ab" * 32
-DRAWN = Origin("klein", "rev-1", True, PHOTO, (10, 20, 100, 200), logo=True, at=AT)
+DRAWN = Origin("klein", "rev-1", TRAINED, PHOTO, (10, 20, 100, 200), logo=True, at=AT)
 JPEG = encode_jpeg(textured(240, 320), xmp=TRAINED_COMPOSITE_XMP)
 
 
-def signer_of(name: str = "Fitting Room") -> PictureSigner:
+def signer_of(name: str = "Fitting Room", **more: Any) -> PictureSigner:
     certificates, key = make_certificate(name)
-    return PictureSigner(certificates.encode(), key.encode(), name=name, version="1.2.3")
+    return PictureSigner(certificates.encode(), key.encode(), name=name, version="1.2.3", **more)
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +79,99 @@ def test_a_picture_tells_how_it_was_made_and_holds_no_other(signer: PictureSigne
 
 
 def test_what_no_model_drew_is_a_composite(signer: PictureSigner) -> None:
-    told = read_manifest(signer.sign(JPEG, Origin("warp", "14", False, PHOTO)))
+    told = read_manifest(signer.sign(JPEG, Origin("warp", "14", COMPOSITE, PHOTO)))
     assert (told.source, told.actions) == ("compositeCapture", ["c2pa.created"])
     assert any("no trained model" in each for each in sentences_of(told, "Fitting Room"))
 
 
-@pytest.mark.parametrize("media_type", ["image/jpeg", "image/png", "image/webp"])
-def test_a_copy_tells_of_the_picture_that_it_was_made_of(signer: PictureSigner, signed: bytes, media_type: str) -> None:
-    copy = signer.sign_copy(convert_result(signed, media_type, 100), media_type, signed)
-    told = read_manifest(copy, signer.own)
+def test_what_took_no_garment_is_a_test(signer: PictureSigner) -> None:
+    told = read_manifest(signer.sign(JPEG, Origin("rehearsal", "", ALTERED, PHOTO)), signer.own)
+    assert (told.intact, told.engine, told.source) == (True, "rehearsal", "algorithmicallyEnhanced")
+    said = " ".join(sentences_of(told, "Fitting Room"))
+    assert "It is a test" in said
+    assert "put together" not in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "changes", "said"),
+    [
+        (("image/jpeg", 100), ["c2pa.resized"], "another size."),
+        (("image/png", None), ["c2pa.converted"], "another format."),
+        (("image/webp", 5000), ["c2pa.converted"], "another format."),
+        (("image/webp", 100), ["c2pa.converted", "c2pa.resized"], "another format and size."),
+    ],
+)
+def test_a_copy_tells_of_the_picture_that_it_was_made_of(
+    signer: PictureSigner, signed: bytes, asked: tuple[str, int | None], changes: list[str], said: str
+) -> None:
+    told = read_manifest(convert_result(signed, *asked, signer), signer.own)
     assert (told.found, told.intact, told.ours) == (True, True, True)
     assert told.engine == "klein rev-1"
     assert told.photo_sha256 == PHOTO
-    assert told.actions[:4] == ["c2pa.opened", "c2pa.converted", "c2pa.resized", "c2pa.created"]
-    assert any("smaller copy" in each for each in sentences_of(told, "Fitting Room"))
+    assert told.actions == ["c2pa.opened", *changes, "c2pa.created", "c2pa.edited", "c2pa.edited"]
+    assert f"It is a copy in {said}" in sentences_of(told, "Fitting Room")
+
+
+@pytest.mark.parametrize("longest", [None, 320, 5000])
+def test_what_changes_nothing_is_no_copy(signer: PictureSigner, signed: bytes, longest: int | None) -> None:
+    assert convert_result(signed, "image/jpeg", longest, signer) == signed
+
+
+class Authority:
+    """A time-stamp authority that says nothing, or hangs up."""
+
+    def __init__(self) -> None:
+        self.asked: list[socket.socket] = []
+        self.hangs_up = False
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._door.getsockname()[1]}/"
+        self._thread = threading.Thread(target=self._receive)
+        self._thread.start()
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                caller, _ = self._door.accept()
+            except OSError:
+                return
+            self.asked.append(caller)
+            if self.hangs_up:
+                caller.close()
+
+    def close(self) -> None:
+        self._door.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        for each in (self._door, *self.asked):
+            each.close()
+
+
+@pytest.fixture
+def authority() -> Iterator[Authority]:
+    made = Authority()
+    yield made
+    made.close()
+
+
+def test_an_authority_that_is_silent_costs_its_time_stamps_alone(authority: Authority) -> None:
+    now = 0.0
+    signer = signer_of(timestamp_url=authority.url, stamp_seconds=2.0, clock=lambda: now)
+
+    def sign(_: int = 0) -> float:
+        began = time.monotonic()
+        told = read_manifest(signer.sign(JPEG, DRAWN), signer.own)
+        assert (told.intact, told.ours) == (True, True)
+        return time.monotonic() - began
+
+    with ThreadPoolExecutor(3) as pool:
+        assert max(pool.map(sign, range(3))) < 15, "c2pa waits for 30 s"
+    assert len(authority.asked) == 3, "one waited for another"
+    now = UNASKED_SECONDS - 1
+    sign()
+    assert len(authority.asked) == 3
+    authority.hangs_up, now = True, UNASKED_SECONDS
+    for _ in range(2):
+        sign()
+    assert len(authority.asked) == 4
 
 
 def painted_over(data: bytes) -> bytes:

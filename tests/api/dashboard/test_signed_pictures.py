@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from imaging.provenance import Origin, PictureSigner, make_certificate
+from imaging.provenance import TRAINED, Origin, PictureSigner, make_certificate
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, words
 from tests.pictures import encoded
@@ -21,7 +21,7 @@ def signer(api: Api) -> PictureSigner:
 
 
 async def test_anybody_reads_the_story_of_a_picture(api: Api, stranger: Browser, signer: PictureSigner) -> None:
-    signed = signer.sign(encoded(), Origin("klein", "rev-1", True, "ab" * 32))
+    signed = signer.sign(encoded(), Origin("klein", "rev-1", TRAINED, "ab" * 32))
     for picture, said in ((signed, "made here, unchanged"), (encoded(), "no signed history")):
         answer = await stranger.post(PAGE, files={"picture": ("me.jpg", picture, "image/jpeg")})
         assert answer.status_code == 200
