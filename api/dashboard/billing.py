@@ -111,7 +111,7 @@ async def billing_page(
         movements=movements,
         **seen,
         newest="/dashboard/billing#ledger" if place else None,
-        older=f"{query_with(query, before=place_text(movements[-1].place))}#ledger" if more else None,
+        older=f"{query_with({}, '/billing', before=place_text(movements[-1].place))}#ledger" if more else None,
         words=WORDS,
     )
 
@@ -210,7 +210,8 @@ async def list_orders(request: Request, parts: Parts, account_id: AccountId) -> 
     after = (place[0], place[2]) if place else None
     found = await parts.database.read(payments.page_of_account, account_id=account_id, limit=PER_PAGE + 1, after=after)
     more, found = len(found) > PER_PAGE, found[:PER_PAGE]
-    older = query_with(query, before=place_text((found[-1].created_at, 0, found[-1].id))) if more else None
+    last = place_text((found[-1].created_at, 0, found[-1].id)) if more else None
+    older = query_with(query, "/billing/orders", before=last) if more else None
     newest = f"{PAGES}/billing/orders" if after else None
     return page(request, "billing/orders.html", orders=found, newest=newest, older=older, words=WORDS)
 

@@ -18,13 +18,14 @@ from api.cursor import cursor_at, read_cursor
 from api.dashboard.forms import CATEGORIES
 from api.dashboard.rendering import day, page, query_with, redirect
 from api.errors import PageRefused
-from api.parts import ApiParts, Parts
+from api.parts import ApiParts, PageDecoders, Parts
 from api.routes import AccountId
+from api.tryon.pictures import MEDIA_TYPES, picture_answer
 from api.tryon.polling import OwnJobs
 from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, TryOnError, sentence_of
 from domain.jobs import job_history
-from domain.jobs.job_history import Booking, JobFilter, JobRecord
+from domain.jobs.job_history import MOST_SEARCHED, Booking, JobFilter, JobRecord
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.tables import Job
 from engines.pace import progress_words
@@ -49,6 +50,9 @@ STATUSES = {"completed": "Completed", "failed": "Failed", "processing": "In prog
 KINDS = {"single": "Single", "combo": "Combo"}
 
 MODES = {"live": "Live", "test": "Test"}
+
+ENDINGS = dict(zip(("jpg", "png", "webp"), MEDIA_TYPES, strict=True))
+"""What a picture may be saved as: how its file ends, and its media type."""
 
 _YEARS = range(2000, 3000)
 """What databases and calendars have no trouble with."""
@@ -143,8 +147,9 @@ async def list_jobs(request: Request, parts: Parts, account_id: AccountId) -> Re
         kinds=KINDS,
         searched=searched,
         search_error=(SEVERAL if alike else UNKNOWN) if searched else "",
-        older=query_with(query, before=cursor_at(found.next), job=None) if found.next else None,
-        newest=query_with(query, before=None, job=None) if before else None,
+        looked_through=MOST_SEARCHED,
+        older=query_with(query, "/jobs", before=cursor_at(found.next), job=None) if found.next else None,
+        newest=query_with(query, "/jobs", before=None, job=None) if before else None,
     )
 
 
@@ -186,18 +191,18 @@ async def job_state(parts: Parts, account_id: AccountId, own: OwnJobs, record: O
     return JSONResponse({"status": record.job.status, "words": await _progress(parts, record.job)})
 
 
-@router.get("/jobs/{jobId}/result.jpg")
-async def job_picture(request: Request, own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
-    """The picture while it is kept; to be saved with ``?download=1``."""
-    state = await own.state(jobId)
-    if not state.picture:
-        raise TryOnError("job_not_found")
+@router.get("/jobs/{jobId}/result.{ending}")
+async def job_picture(
+    request: Request, *, parts: Parts, decoders: PageDecoders, own: OwnJobs, record: OwnRecord, jobId: str, ending: str
+) -> Response:
+    """The picture while it is kept, in one of `ENDINGS`; to be saved with ``?download=1``."""
+    if ending not in ENDINGS:
+        raise PageRefused(404, "The picture can be had as .jpg, .png or .webp.")
+    answer = await picture_answer(request, parts, decoders, own, jobId, media_type=ENDINGS[ending], size=None)
     shown = "attachment" if request.query_params.get("download") else "inline"
-    headers = {
-        "Cache-Control": "no-store, private",
-        "Content-Disposition": f'{shown}; filename="tryon-{record.job.id.hex[:8]}.jpg"',
-    }
-    return Response(state.picture, media_type="image/jpeg", headers=headers)
+    answer.headers["Cache-Control"] = "no-store, private"
+    answer.headers["Content-Disposition"] = f'{shown}; filename="tryon-{record.job.id.hex[:8]}.{ending}"'
+    return answer
 
 
 @router.get("/jobs/{jobId}/delete")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import uuid
@@ -24,7 +25,15 @@ from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
 from api.parts import ApiParts, Decoders, Parts
 from api.rate_limit import whole_seconds
 from api.routes import AccountId, RoutePolicy
-from api.tryon.accepting import AcceptedJob, JobAcceptor, ReadRequest, Requester, TryOnRequest, read_request
+from api.tryon.accepting import (
+    AcceptedJob,
+    JobAcceptor,
+    ReadRequest,
+    Requester,
+    RequestKey,
+    TryOnRequest,
+    read_request,
+)
 from api.tryon.checking import verdict_on
 from api.tryon.polling import OwnJobs
 from api.tryon.schemas import ComboRequest, JobId, SingleRequest, Verdict
@@ -57,6 +66,11 @@ PRODUCTS_OFFERED = 100
 router = APIRouter()
 
 PERSON = "customerPhotoBase64"
+
+RUN_KEY = "run_key"
+"""A form that is sent again under the same one is the same job: an answer may have been lost on its way."""
+
+BEING_ACCEPTED = "This try-on is being accepted at this moment. Try again in a few seconds; it is not started twice."
 
 PRODUCT, CATEGORY = "productId", "category"
 
@@ -94,7 +108,7 @@ async def _attempted(
     parts: ApiParts,
     decoders: DecoderPool,
     account_id: uuid.UUID,
-    act: Callable[[ReadRequest], Awaitable[Outcome]],
+    act: Callable[[ReadRequest, RequestKey | None], Awaitable[Outcome]],
 ) -> tuple[Attempt, Outcome]:
     """Do with the form's request what a button asks for.
 
@@ -102,14 +116,28 @@ async def _attempted(
         FieldsRefused: A field is wrong, or the API refused the request.
     """
     attempt = Attempt.read(form)
+
+    def read() -> tuple[ReadRequest, RequestKey | None]:
+        body = attempt.body()
+        return read_request(body, attempt.model, parts.limits), _key_of(form.text(RUN_KEY), body)
+
     rate = await parts.rate_limiter.log.hit(account_id, RUNS)
     try:
         if not rate.admitted:
             raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
-        asked = await decoders.in_thread(account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits))
-        return attempt, await act(asked)
+        asked, key = await decoders.in_thread(account_id, read)
+        return attempt, await act(asked, key)
     except TryOnError as error:
         raise attempt.locate(error) from None
+
+
+def _key_of(run_key: str, body: bytes) -> RequestKey | None:
+    """The body is part of it: a form that was changed asks for another job."""
+    if not run_key:
+        return None
+    digest = hashlib.sha256(f"{run_key}\n".encode())
+    digest.update(body)
+    return RequestKey(f"playground:{digest.hexdigest()}", digest.hexdigest())
 
 
 async def _refused(
@@ -129,7 +157,7 @@ async def _refused(
 async def check(request: Request, form: SentForm, parts: Parts, decoders: Decoders, account_id: AccountId) -> Response:
     """Say what the pictures of the form show, as the API would; nothing is started or billed."""
 
-    async def look(asked: ReadRequest) -> Verdict:
+    async def look(asked: ReadRequest, _: RequestKey | None) -> Verdict:
         return await verdict_on(asked, Requester(account_id), parts, decoders)
 
     try:
@@ -150,8 +178,8 @@ async def run(request: Request, form: SentForm, parts: Parts, decoders: Decoders
     """Start the job that the form describes, through the very checks, quota and ledger of the API."""
     acceptor = JobAcceptor(parts, decoders)
 
-    async def accept(asked: ReadRequest) -> AcceptedJob:
-        return await acceptor.accept(Requester(account_id), asked, None)
+    async def accept(asked: ReadRequest, key: RequestKey | None) -> AcceptedJob:
+        return await acceptor.accept(Requester(account_id), asked, key)
 
     try:
         _, accepted = await _attempted(form, parts, decoders, account_id, accept)
@@ -218,6 +246,7 @@ async def _form_page(
         "playground/form.html",
         status,
         form=form,
+        run_key=form.text(RUN_KEY) or uuid.uuid4(),
         errors=errors or {},
         checked=checked,
         findings=findings or {},
@@ -300,7 +329,8 @@ class Attempt:
         status = error.entry.status or 422
         errors = {self._in_form(name): said for name, said in capitalised(error.fields).items()}
         if not errors or "" in errors:
-            errors = {"": error.entry.remedy or error.sentence}
+            in_progress = error.code == "idempotency_in_progress"
+            errors = {"": BEING_ACCEPTED if in_progress else error.entry.remedy or error.sentence}
         return FieldsRefused(errors, status, error.retry_after)
 
     def findings(self, verdict: Verdict) -> dict[str, list[dict[str, str]]]:

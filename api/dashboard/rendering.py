@@ -156,7 +156,7 @@ def environment() -> Environment:
     )
     made.filters.update(when=when, day=day, money=money, number=number, milliseconds=milliseconds)
     made.filters.update(plan=plan_label, bytes=size, duration=duration)
-    made.globals.update(static=static_url, query_with=query_with)
+    made.globals.update(static=static_url)
     return made
 
 
@@ -220,11 +220,14 @@ def as_sentence(words: object) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def query_with(request_query: Mapping[str, str], **changes: object) -> str:
-    """The query of an address with some of its fields changed; None and the empty text leave one out."""
+def query_with(request_query: Mapping[str, str], path: str, /, **changes: object) -> str:
+    """The address of a page, such as ``/jobs``, with fields of a query changed; None and the empty text leave one out.
+
+    A query alone would lead to the address that was asked for, which is another where a page answers a form.
+    """
     fields = {**request_query, **changes}
     kept = {name: str(value) for name, value in fields.items() if value not in (None, "") and name != "notice"}
-    return "?" + urlencode(kept) if kept else "?"
+    return f"{PAGES}{path}?{urlencode(kept)}"
 
 
 @cache

@@ -189,7 +189,7 @@ async def _endpoint_page(
 
     most = DELIVERIES_ON_A_PAGE + 1
     found = await parts.database.read(webhooks.list_deliveries, endpoint_id=endpoint.id, limit=most, before=before)
-    shown, query = found[:DELIVERIES_ON_A_PAGE], request.query_params
+    shown, query, path = found[:DELIVERIES_ON_A_PAGE], request.query_params, f"/webhooks/{endpoint.id}"
     return page(
         request,
         "webhooks/show.html",
@@ -199,8 +199,8 @@ async def _endpoint_page(
         deliveries=shown,
         most_attempts=webhooks.MOST_ATTEMPTS,
         message_id=webhooks.message_id,
-        first=query_with(query, after=None) if after else None,
-        older=query_with(query, after=cursor_after(shown[-1])) if len(found) > len(shown) else None,
+        first=query_with(query, path, after=None) if after else None,
+        older=query_with(query, path, after=cursor_after(shown[-1])) if len(found) > len(shown) else None,
         form=form or Form(),
         errors=errors or {},
         events=EVENTS,

@@ -403,7 +403,7 @@ async def import_file(request: Request, form: SentForm, decoders: PageDecoders, 
 async def show_report(request: Request, imports: Imports, importId: str) -> Response:
     """How far an import is, and what became of each row."""
     found = await imports.find(importId)
-    query = request.query_params
+    query, path = request.query_params, f"/products/import/{importId}"
     problems = query.get("show") == "problems"
     rows = [row for row in found.rows if row.status in PROBLEMS] if problems else found.rows
     first = _number(query.get("from", ""))
@@ -415,8 +415,8 @@ async def show_report(request: Request, imports: Imports, importId: str) -> Resp
         imported=sum(found.counts[status] for status in ("created", "updated", "unchanged")),
         rows=rows[first : first + ROWS_SHOWN],
         problems=problems,
-        earlier=query_with(query, **{"from": max(0, first - ROWS_SHOWN)}) if first else None,
-        later=query_with(query, **{"from": first + ROWS_SHOWN}) if len(rows) > first + ROWS_SHOWN else None,
+        earlier=query_with(query, path, **{"from": max(0, first - ROWS_SHOWN)}) if first else None,
+        later=query_with(query, path, **{"from": first + ROWS_SHOWN}) if len(rows) > first + ROWS_SHOWN else None,
     )
 
 

@@ -141,7 +141,10 @@ def addresses(busy: BusyAccount) -> Iterator[tuple[str, str]]:
         "accountId": str(busy.account_id),
         "paymentId": str(busy.payment_id),
         "importId": str(uuid.uuid4()),  # the account has none: listed, not measured
+        "webhookId": str(uuid.uuid4()),  # nor of these two
+        "comparisonId": str(uuid.uuid4()),
         "side": "front",
+        "ending": "jpg",
         "name": "api",
     }
     for path, route in each_route(router.routes):

@@ -62,6 +62,8 @@ async def test_key_product_picture_job_and_the_end_of_the_key(person: Person, ph
     await person.reads("Striped sweater")
     await person.page.get_by_role("table").get_by_role("link").first.click()
     await person.reads(re.compile("Billed: one try-on"))
+    for ending in ("PNG", "WebP"):
+        assert Image.open(io.BytesIO(await person.saved(ending))).format == ending.upper()
     await person.press("Delete job data")
     await person.sees_heading("Delete the data of this job?")
     await person.press("Delete job data")

@@ -63,8 +63,8 @@ async def list_accounts(request: Request, parts: Parts) -> Response:
         "admin/accounts.html",
         text=text,
         accounts=found,
-        first=query_with(query, after=None) if after else None,
-        older=query_with(query, after=found[-1].email) if more else None,
+        first=query_with(query, "/admin/accounts", after=None) if after else None,
+        older=query_with(query, "/admin/accounts", after=found[-1].email) if more else None,
     )
 
 

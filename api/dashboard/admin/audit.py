@@ -116,8 +116,8 @@ async def list_entries(request: Request, parts: Parts) -> Response:
         "admin/audit.html",
         lines=lines,
         name=name,
-        newest=query_with(query, before=None) if before else None,
-        older=query_with(query, before=cursor_after(lines[-1])) if more else None,
+        newest=query_with(query, "/admin/audit", before=None) if before else None,
+        older=query_with(query, "/admin/audit", before=cursor_after(lines[-1])) if more else None,
     )
 
 

@@ -82,7 +82,7 @@ async def _list_page(request: Request, parts: ApiParts, status: int = 200, error
         status,
         orders=found,
         wanted=wanted,
-        first=query_with(query, after=None) if after else None,
-        older=query_with(query, after=cursor_after(found[-1][0])) if more else None,
+        first=query_with(query, "/admin/payments", after=None) if after else None,
+        older=query_with(query, "/admin/payments", after=cursor_after(found[-1][0])) if more else None,
         error=error,
     )

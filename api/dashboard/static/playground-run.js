@@ -116,7 +116,7 @@ function showRefusal(body) {
   else trouble(body.error);
 }
 
-// What was found in each picture stands under it, until something in the form changes.
+// What was found in each picture stands under it, until something in the form changes; what is found later is dropped.
 function showFindings(findings) {
   for (const list of playground.querySelectorAll("[data-found]")) {
     const found = findings[list.dataset.found] || [];
@@ -138,7 +138,10 @@ function showChecked(tone, sentence) {
   place("checked").textContent = sentence;
 }
 
+let checking = new AbortController();
+
 function forgetCheck() {
+  checking.abort();
   showChecked("", "");
   showFindings({});
 }
@@ -146,14 +149,18 @@ playground.addEventListener("change", forgetCheck);
 
 async function checkPictures() {
   forgetCheck();
+  checking = new AbortController();
+  const { signal } = checking;
   showChecked("busy", "Looking at the pictures.");
   place("check").disabled = true;
   try {
-    const { ok, body } = await ask(place("check").formAction, { method: "POST", body: new FormData(playground) });
+    const { ok, body } = await ask(place("check").formAction, { method: "POST", body: new FormData(playground), signal });
+    if (signal.aborted) return;
     showChecked(body.ok ? "good" : "bad", ok ? body.said : "");
     if (ok) showFindings(body.findings);
     else showRefusal(body);
   } catch {
+    if (signal.aborted) return;
     showChecked("", "");
     trouble("The service cannot be reached. Try again in a moment.");
   } finally {
@@ -180,13 +187,15 @@ playground.addEventListener("submit", async (event) => {
       showRefusal(body);
       return;
     }
+    playground.elements.run_key.value = body.jobId; // the next run is another job, of the same pictures too
     show("under-way");
     showStage({ stage: "queue", words: "In the queue", elapsedMs: 0 });
     place("outcome").scrollIntoView({ block: "nearest" });
     place("outcome-heading").focus({ preventScroll: true }); // the button that had the focus is disabled by now
     await finish(body.jobId, await watch(body.jobId), photo);
   } catch {
-    trouble("The service cannot be reached. Nothing was started. Try again in a moment.");
+    say("");
+    trouble("The service cannot be reached. The try-on may have been started: look under Jobs, or try again in a moment. The same form is not started twice.");
   } finally {
     go.disabled = !place("refusal").hidden;
   }

@@ -9,8 +9,12 @@
     try {
       const answer = await fetch(location.href);
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("import-report");
+      if (!next && answer.status < 500) {
+        location.reload(); // the session has ended, or the import is gone
+        return;
+      }
       // What has the focus stays where it is.
-      if (answer.ok && next && !report.contains(document.activeElement)) {
+      if (next && !report.contains(document.activeElement)) {
         report.replaceChildren(...next.childNodes);
         report.dataset.state = next.dataset.state;
         hide();

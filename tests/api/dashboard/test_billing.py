@@ -226,12 +226,14 @@ async def test_the_ledger_is_leafed_through(api: Api, browser: Browser) -> None:
     first = await browser.get("/billing")
     link = re.search(r'rel="next" href="([^"#]+)#ledger"', first.text)
     assert link
-    second = await browser.get(f"/billing{unescape(link[1])}")
+    second = await browser.get(unescape(link[1]).removeprefix("/dashboard"))
     jobs_on = [set(re.findall(r"/dashboard/jobs/([0-9a-f-]{36})", page.text)) for page in (first, second)]
     assert len(jobs_on[0] | jobs_on[1]) == 40
     assert "Try-ons of the period" in words(second)
     assert "Try-ons of the period" not in words(first)
     assert (await browser.get("/billing?before=nonsense")).status_code == 200
+    refused = await browser.post("/billing/top-up", {"generations": "1"}, page="/settings")
+    assert (refused.status_code, f'href="{link[1]}#ledger"' in refused.text) == (422, True)
 
 
 async def test_the_export_holds_every_movement(api: Api, browser: Browser) -> None:

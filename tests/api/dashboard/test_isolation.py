@@ -37,7 +37,7 @@ from tests.api.dashboard.routes import all_routes
 from tests.pictures import encoded
 from workflows.contracts import ObjectRef
 
-NO_IDS = {"name": "clients", "side": "front", "kind": "pictures", "picture": "0" * 32}
+NO_IDS = {"name": "clients", "side": "front", "kind": "pictures", "picture": "0" * 32, "ending": "jpg"}
 """What stands in an address and is nobody's."""
 
 ENDS_A_SESSION = ("/log-out", "/settings/sessions/end-others")
@@ -145,6 +145,7 @@ def fields_with(victim: Victim | None, word: str) -> dict[str, str]:
 
     return {
         "personSource": "sample",
+        "run_key": "one",
         "garments[0].source": "product",
         "garments[0].productId": of("productId"),
         "garments[0].category": "upper_body",

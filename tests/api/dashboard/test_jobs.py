@@ -4,10 +4,14 @@ import asyncio
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
+from html import unescape
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from api.cursor import cursor_at
 from domain import accounts, products
 from domain.jobs import jobs
 from domain.object_keys import input_key, result_key
@@ -16,6 +20,7 @@ from domain.tables import ApiKey, BackfillItem, Job
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import PLANS, create_caller, new_job
+from tests.pictures import encoded
 from workflows.contracts import GarmentHints, GarmentSource, ObjectRef, ProductRef, RenderReport, TryOnInput
 from workflows.queues import BULK_PRIORITY, INTERACTIVE_PRIORITY
 
@@ -100,10 +105,30 @@ async def test_filters_are_kept_while_paging(api: Api, browser: Browser, monkeyp
     assert linked(first.text) == lost[:2]
     older = re.search(r'rel="next" href="([^"]+)"', first.text)
     assert older
-    second = await browser.get("/jobs" + older[1].replace("&amp;", "&"))
+    second = await browser.get(unescape(older[1]).removeprefix("/dashboard"))
     assert linked(second.text) == lost[2:]
     assert 'rel="next"' not in second.text
-    assert 'rel="prev" href="?status=failed"' in second.text
+    assert 'rel="prev" href="/dashboard/jobs?status=failed"' in second.text
+
+
+async def test_an_empty_page_with_more_to_come_leads_further_back(
+    api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("domain.jobs.job_history.MOST_SEARCHED", 2)
+    monkeypatch.setattr("api.dashboard.jobs.MOST_SEARCHED", 2)
+    combo = await accepted(api, kind="combo")
+    for _ in range(2):
+        await accepted(api)
+    first = await browser.get("/jobs?kind=combo")
+    assert linked(first.text) == []
+    assert "None of these 2 jobs matches this filter. Older ones may. Look further back" in words(first)
+    older = re.search(r'rel="next" href="([^"]+)"', first.text)
+    assert older
+    second = await browser.get(unescape(older[1]).removeprefix("/dashboard"))
+    assert linked(second.text) == [str(combo)]
+    last = await browser.get("/jobs?kind=combo&before=" + cursor_at((datetime(2026, 1, 1, tzinfo=UTC), combo)))
+    assert "No older job matches this filter." in words(last)
+    assert 'rel="prev" href="/dashboard/jobs?kind=combo"' in last.text
 
 
 async def test_filters_that_make_no_sense_are_named(browser: Browser) -> None:
@@ -144,7 +169,7 @@ async def test_jobs_of_others_are_as_unknown_as_those_that_never_were(api: Api) 
     job_id = await completed(api, await accepted(api))
     stranger = await create_caller(api.parts.database, api.parts.digester)
     other = await signed_in(api, stranger.account_id)
-    for path in ("", "/state", "/result.jpg", "/delete"):
+    for path in ("", "/state", "/result.jpg", "/result.png", "/delete"):
         answers = [await other.get(f"/jobs/{each}{path}") for each in (job_id, uuid.uuid4(), "nonsense")]
         assert {answer.status_code for answer in answers} == {404}, path
         assert len({re.sub(r'"[^"]*form_token[^>]*>', "", words(answer)) for answer in answers}) == 1
@@ -187,6 +212,25 @@ async def test_the_picture_is_shown_to_its_owner_and_kept_by_nobody(api: Api, br
     assert answer.headers["Content-Disposition"] == f"inline; {name}"
     answer = await browser.get(f"/jobs/{job_id}/result.jpg?download=1")
     assert answer.headers["Content-Disposition"] == f"attachment; {name}"
+
+
+@pytest.mark.parametrize(
+    ("ending", "media_type"), [("jpg", "image/jpeg"), ("png", "image/png"), ("webp", "image/webp")]
+)
+async def test_every_format_that_a_job_offers_can_be_downloaded(
+    api: Api, browser: Browser, ending: str, media_type: str
+) -> None:
+    job_id = await accepted(api)
+    await api.complete(str(job_id), encoded())
+    offered = f"/dashboard/jobs/{job_id}/result.{ending}?download=1"
+    assert f'href="{offered}" download' in (await browser.get(f"/jobs/{job_id}")).text
+    answer = await browser.get(offered.removeprefix("/dashboard"))
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, media_type)
+    assert answer.headers["Cache-Control"] == "no-store, private"
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="tryon-{job_id.hex[:8]}.{ending}"'
+    with Image.open(BytesIO(answer.content)) as picture:
+        assert picture.get_format_mimetype() == media_type
+    assert (await browser.get(f"/jobs/{job_id}/result.gif")).status_code == 404
 
 
 async def test_a_job_stays_when_its_picture_has_gone(api: Api, browser: Browser) -> None:

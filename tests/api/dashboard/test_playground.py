@@ -11,14 +11,17 @@ import pytest
 
 from api.dashboard import samples
 from api.dashboard.forms import RULES
-from api.dashboard.playground import RUNS, TEXTS, WORDS_OF_CHECKS
+from api.dashboard.playground import BEING_ACCEPTED, RUN_KEY, RUNS, TEXTS, WORDS_OF_CHECKS
 from domain import products
+from domain.access import idempotency
 from domain.accounts import OwnTerms
+from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.tables import Job
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from tests.api.conftest import Api, OpenApi
+from tests.api.dashboard.billing_scene import hidden
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, padded, photo
@@ -159,6 +162,33 @@ async def test_without_scripts_it_goes_on_to_the_job(api: Api, browser: Browser)
     job_id = answer.headers["Location"].removeprefix("/dashboard/jobs/")
     job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert job.started_at is not None
+
+
+SAMPLES = {"personSource": "sample", "garments[0].source": "sample", "garments[0].sample": "plain_tee"}
+
+
+async def test_a_form_that_is_sent_again_is_the_same_job(poor: tuple[Api, Browser]) -> None:
+    _, browser = poor
+    keys = [hidden((await browser.get(PAGE)).text, RUN_KEY) for _ in range(2)]
+    asked = {**SAMPLES, RUN_KEY: keys[0]}
+    first, again = await send(browser, asked), await send(browser, asked)
+    assert (first.status_code, again.status_code) == (202, 202), "the one try-on that there was is spent by the first"
+    assert first.json() == again.json()
+    without_scripts = await send(browser, asked, json_wanted=False)
+    assert without_scripts.headers["Location"] == f"/dashboard/jobs/{first.json()['jobId']}"
+    changed, later = {**asked, "garments[0].size": "M"}, {**asked, RUN_KEY: keys[1]}
+    assert [(await send(browser, each)).status_code for each in (changed, later)] == [402, 402]
+
+
+async def test_a_form_that_is_being_accepted_keeps_its_key(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def claimed(*_: Any, **__: Any) -> None:
+        raise TryOnError("idempotency_in_progress", retry_after=1)
+
+    monkeypatch.setattr(idempotency, "claim_key", claimed)
+    asked = {**SAMPLES, RUN_KEY: "one"}
+    answer, page = await send(browser, asked), await send(browser, asked, json_wanted=False)
+    assert (answer.status_code, answer.json()["error"]) == (409, BEING_ACCEPTED)
+    assert (page.status_code, hidden(page.text, RUN_KEY)) == (409, "one")
 
 
 TOO_LARGE = padded(encoded(), 8 * 1024 * 1024 + 1)

@@ -292,10 +292,10 @@ async def test_pages_hold_every_product_once(api: Api, browser: Browser) -> None
         answer = await browser.get(path)
         assert len(answer.content) < 150_000
         seen += re.findall(r'<span class="name">([^<]+)</span>', answer.text)
-        older = re.search(r'rel="next" href="(\?[^"]+)"', answer.text)
+        older = re.search(r'rel="next" href="/dashboard([^"]+)"', answer.text)
         if older is None:
             break
-        path = "/products" + older[1].replace("&amp;", "&")
+        path = older[1].replace("&amp;", "&")
     assert seen == [f"Shirt {number:03}" for number in reversed(range(100))]
     assert (await browser.get("/products?after=nonsense")).status_code == 400
 

@@ -4,6 +4,8 @@ import re
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+import pytest
+
 from domain import webhooks
 from domain.mails import Letterhead
 from domain.tables import WebhookDelivery, WebhookEndpoint
@@ -43,6 +45,7 @@ async def test_an_endpoint_is_added_shown_with_its_secret_and_changed(api: Api, 
     assert changed.status_code == 303
     (made,) = await endpoints(api)
     assert (made.url, made.events, made.description) == ("https://shop.example/new", ["volume.low"], "")
+    assert f'action="/dashboard{path}/rotate" data-once' in (await browser.get(path)).text
     await browser.post(f"{path}/rotate", page=path)
     assert made.secret not in (await browser.get(path)).text
     assert "Signs too until" in words(await browser.get(path))
@@ -60,7 +63,9 @@ async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(api: Ap
     assert (await endpoints(api))[0].url == FORM["url"]
 
 
-async def test_an_example_is_sent_and_what_came_of_it_is_shown(api: Api, browser: Browser) -> None:
+async def test_an_example_is_sent_and_what_came_of_it_is_shown(
+    api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = await created(browser)
     await browser.post(f"{path}/example", {"event": "tryon.failed"}, page=path)
     (delivery,) = await deliveries(api)
@@ -81,6 +86,10 @@ async def test_an_example_is_sent_and_what_came_of_it_is_shown(api: Api, browser
     await browser.post(f"/webhooks/deliveries/{delivery.id}/resend", page=path)
     assert {each.message_id for each in await deliveries(api)} == {delivery.message_id}
     assert len(await deliveries(api)) == 2
+    monkeypatch.setattr("api.dashboard.webhooks.DELIVERIES_ON_A_PAGE", 1)
+    link = re.search(r'rel="next" href="/dashboard([^"]+)"', (await browser.get(path)).text)
+    assert link
+    assert "The endpoint answered 500. 42 ms" in words(await browser.get(link[1]))
 
 
 async def test_an_endpoint_is_switched_off_and_on_and_deleted(api: Api, browser: Browser) -> None:

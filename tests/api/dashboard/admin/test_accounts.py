@@ -61,7 +61,7 @@ async def test_pages_follow_each_other_in_the_order_of_addresses(
         answer = await operator.client.get(address, headers={"Sec-Fetch-Site": "same-origin"})
         seen += [email for email in sorted(emails) if email in words(answer)]
         more = answer.text.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
-        address = f"/dashboard/admin/accounts{more}"
+        address = more
     assert seen == sorted(emails)
     assert more == ""
 

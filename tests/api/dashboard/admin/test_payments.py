@@ -141,8 +141,18 @@ async def test_pages_show_every_open_order_once(
         more = answer.text.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
         if not more:
             break
-        address = f"/dashboard{PAGE}{more}"
+        address = more
     assert sorted(seen) == sorted(wanted)
+
+
+async def test_a_refusal_leads_to_more_orders_too(
+    api: Api, operator: Browser, customer: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PER_PAGE", 1)
+    await ordered(api, customer)
+    payment_id = await ordered(api, customer)
+    answer = await operator.post(f"{PAGE}/{payment_id}/reject", {"reason": " "}, page="/admin/system")
+    assert (answer.status_code, f'rel="next" href="/dashboard{PAGE}?after=' in answer.text) == (422, True)
 
 
 @pytest.mark.parametrize("query", [{"after": "x"}, {"after": "AAAA"}])
