@@ -1,4 +1,4 @@
-"""One device: whatever uses it runs in its threads, as many at a time as the engine can take, and reports progress.
+"""One device: whatever uses it runs in its threads, as many at a time as its engines take, and reports progress.
 
 While a call waits for its turn or makes progress, heartbeats go to Temporal. A call that stalls stops sending them,
 so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage. What
@@ -11,17 +11,18 @@ import asyncio
 import math
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from opentelemetry.trace import Span, Tracer
 from temporalio import activity
 
-from engines.base import OnStep, RenderResult, ShouldStop
+from engines.base import EngineInfo, OnStep, RenderResult, ShouldStop
 from engines.pace import Countdown, progress_words
 from runtime.metric_catalogue import DEVICE_SECONDS
 from runtime.metrics import SdkMeter, activity_meter
@@ -59,32 +60,37 @@ async def heartbeats() -> AsyncIterator[None]:
 class Turns:
     """A number of places, given to those who wait.
 
-    Urgent work goes before patient work, each in the order of asking. Work that is under way is not interrupted, so
-    whoever gives a place back may say that more urgent work follows at once: patient work then stands back a moment
-    longer, rather than taking the place between two steps of the same job.
+    Urgent work goes before patient work, each in the order of asking. An engine has no more of the places than it
+    declares (`EngineInfo.parallel`): what waits for one of these lets others pass. Work that is under way is not
+    interrupted, so whoever gives a place back may say that more urgent work follows at once: patient work then stands
+    back a moment longer, rather than taking the place between two steps of the same job.
     """
 
     def __init__(self, places: int) -> None:
         self._free = places
-        self._urgent: deque[asyncio.Future[None]] = deque()
-        self._patient: deque[asyncio.Future[None]] = deque()
+        self._taken = Counter[str]()  # by engine
+        self._asked: list[tuple[asyncio.Future[None], bool, EngineInfo | None]] = []
         self._held_until = 0.0
 
-    async def take(self, *, urgent: bool) -> None:
-        """Wait for a place."""
+    async def take(self, *, urgent: bool, engine: EngineInfo | None = None) -> None:
+        """Wait for a place; if an engine is named, for one that it may have."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        (self._urgent if urgent else self._patient).append(turn)
+        self._asked.append((turn, urgent, engine))
+        if urgent:
+            self._held_until = 0.0  # what was waited for has come
         self._hand_out()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # given in the very moment
-                self.give_back()
+                self.give_back(engine)
             raise
 
-    def give_back(self, *, hold_seconds: float = 0.0) -> None:
+    def give_back(self, engine: EngineInfo | None = None, *, hold_seconds: float = 0.0) -> None:
         """Leave the place to the next; patient work stands back so long for urgent work that follows."""
         self._free += 1
+        if engine:
+            self._taken[engine.name] -= 1
         if hold_seconds:
             loop = asyncio.get_running_loop()
             self._held_until = loop.time() + hold_seconds
@@ -92,24 +98,16 @@ class Turns:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        while self._free > 0:
-            turn = self._next()
-            if turn is None:
-                return
+        held = asyncio.get_running_loop().time() < self._held_until
+        for turn, urgent, engine in sorted(self._asked, key=lambda asked: not asked[1]):
+            full = self._free < 1 or (engine and self._taken[engine.name] >= engine.parallel)
+            if turn.done() or full or (held and not urgent):
+                continue
             self._free -= 1
+            if engine:
+                self._taken[engine.name] += 1
             turn.set_result(None)
-
-    def _next(self) -> asyncio.Future[None] | None:
-        for waiting in (self._urgent, self._patient):
-            if waiting is self._patient and asyncio.get_running_loop().time() < self._held_until:
-                return None
-            while waiting:
-                turn = waiting.popleft()
-                if not turn.done():
-                    if waiting is self._urgent:
-                        self._held_until = 0.0  # what was waited for has come
-                    return turn
-        return None
+        self._asked = [asked for asked in self._asked if not asked[0].done()]
 
 
 Result = TypeVar("Result")
@@ -195,10 +193,10 @@ class _Progress:
 
 
 class Device:
-    """A pool of threads around an engine.
+    """A pool of threads around the engines of a process.
 
     Args:
-        parallel: How many calls run at a time, see `engines.base.EngineInfo.parallel`.
+        parallel: How many calls run at a time, whichever engine they are for.
         on_stall: Called when a call has not moved for `STALL_SECONDS` or `STALL_STEPS`, whichever is longer: its thread
             cannot be stopped from outside, so that only a new process helps.
     """
@@ -211,15 +209,23 @@ class Device:
         self._watches = set[asyncio.Task[None]]()
 
     async def run(
-        self, work: Work[Result], *, urgent: bool = True, hold_seconds: float = 0.0, step_seconds: float = 0.0
+        self,
+        work: Work[Result],
+        *,
+        urgent: bool = True,
+        hold_seconds: float = 0.0,
+        step_seconds: float = 0.0,
+        engine: EngineInfo | None = None,
     ) -> Result:
         """Run ``work`` in a thread of the device from inside an activity; it blocks for as long as it needs.
 
         Urgent work goes before work that is not, which stands back for ``hold_seconds`` afterwards, for the next step
         of the same job. Where a step of the engine's network takes ``step_seconds``, as measured at its start, stages
-        may take as long as some of these.
+        may take as long as some of these. Of renders, which name their ``engine``, no more run at a time than it takes.
         """
         progress, future = _Progress(step_seconds), None
+        loop = asyncio.get_running_loop()
+        give_back = partial(self._turns.give_back, engine, hold_seconds=hold_seconds)
 
         def begun() -> Result:
             progress.begin()
@@ -227,14 +233,13 @@ class Device:
 
         beating = asyncio.create_task(self._beat(progress))
         try:
-            await self._turns.take(urgent=urgent)
-            try:
-                future = self._threads.submit(begun)
-                self._unfinished.add(future)
-                future.add_done_callback(self._unfinished.discard)
-                return await asyncio.wrap_future(future)
-            finally:
-                self._turns.give_back(hold_seconds=hold_seconds)
+            await self._turns.take(urgent=urgent, engine=engine)
+            future = self._threads.submit(begun)
+            self._unfinished.add(future)
+            future.add_done_callback(self._unfinished.discard)
+            # Not when the call is cancelled: until its next stage the work goes on, and takes what it takes.
+            future.add_done_callback(lambda _: loop.call_soon_threadsafe(give_back))
+            return await asyncio.wrap_future(future)
         finally:
             progress.stop.set()
             beating.cancel()

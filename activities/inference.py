@@ -259,6 +259,7 @@ class InferenceActivities:
                     watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
                     urgent=_is_urgent(),
                     step_seconds=pace.step_seconds if pace else 0.0,
+                    engine=engine.info,
                 )
                 watch.describe(result)
             return result

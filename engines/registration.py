@@ -74,6 +74,7 @@ class EngineInfo:
             its device.
         pace: How long pictures take on this machine, measured by `Engine.setup`; None before, and of an engine that
             needs seconds everywhere.
+        by_free_memory: Whether `Engine.setup` chooses by the memory that is free then: it is called after the others'.
         economy: A sentence on what lies outside the device's memory for want of room, and what that costs; empty where
             nothing does, and before `Engine.setup`.
     """
@@ -91,6 +92,7 @@ class EngineInfo:
     memory_mb: int = 0
     parallel: int = 1
     pace: Pace | None = None
+    by_free_memory: bool = False
     economy: str = ""
 
 

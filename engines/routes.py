@@ -81,12 +81,12 @@ class RoutedEngines:
 
     @property
     def all(self) -> list[Engine]:
-        """Each engine once."""
-        return list(self._engines.values())
+        """Each engine once, in the order of setting up: what chooses by free memory comes after all others."""
+        return sorted(self._engines.values(), key=lambda engine: engine.info.by_free_memory)
 
     @property
     def parallel(self) -> int:
-        """How many renders may run at a time."""
+        """How many renders may run at a time, all engines together; each has a bound of its own besides."""
         return max(engine.info.parallel for engine in self.all)
 
     def engine_for(self, garments: Iterable[Garment], named: str | None = None) -> Engine:

@@ -47,6 +47,7 @@ KLEIN = EngineInfo(
     hints=HONOURED,
     memory_mb=MEMORY_MB,
     parallel=PARALLEL,
+    by_free_memory=True,
 )
 
 

@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from temporalio.testing import ActivityEnvironment
 
 import activities.device
 from activities.device import Device, heartbeats
-from engines.base import OnStep, RenderStopped, ShouldStop
+from engines.base import EngineInfo, OnStep, RenderStopped, ShouldStop
 from engines.pace import Step
 from runtime.object_store import ObjectStoreUnavailableError
+from tests.activities.engines import FakeEngine
 from tests.servers.unwilling_store import unwilling_store
 from workflows.contracts import Drawing
 
@@ -156,6 +158,31 @@ async def test_as_many_calls_run_at_a_time_as_the_engine_takes() -> None:
         together.wait()
 
     await asyncio.gather(*(ActivityEnvironment().run(device.run, work) for _ in range(3)))
+    assert device.close()
+
+
+async def test_a_cancelled_render_counts_until_it_has_stopped() -> None:
+    device, engine, begun, freed = Device(parallel=2), FakeEngine.info, threading.Event(), threading.Event()
+
+    def work(_on_step: OnStep, _should_stop: ShouldStop) -> None:
+        begun.set()
+        freed.wait(10)
+
+    async def asked(ran: list[str], name: str, engine: EngineInfo | None) -> None:
+        await ActivityEnvironment().run(partial(device.run, engine=engine), lambda *_: ran.append(name))
+
+    environment, ran = ActivityEnvironment(), list[str]()
+    cancelled = asyncio.create_task(environment.run(partial(device.run, engine=engine), work))
+    await asyncio.to_thread(begun.wait, 5)
+    environment.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    following = asyncio.create_task(asked(ran, "render", engine))
+    await asyncio.sleep(0.05)
+    await asked(ran, "person", None)
+    assert ran == ["person"]
+    freed.set()
+    await asyncio.wait_for(following, 5)
     assert device.close()
 
 

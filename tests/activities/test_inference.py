@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest.mock import MagicMock, Mock
 
@@ -28,6 +30,7 @@ from engines.base import (
 )
 from engines.errors import blamed_on
 from engines.garment_kinds import GarmentKind
+from engines.routes import Route, RoutedEngines
 from engines.sizes import Fit
 from imaging.decoder_pool import DecoderPool
 from tests.activities.engines import FakeEngine, only, person_map
@@ -357,6 +360,39 @@ async def test_broken_device_ends_the_process_and_leaves_the_job_to_another() ->
         await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
     device.close()
     gave_up.assert_called_once_with()
+
+
+class HeldEngine(FakeEngine):
+    """Draws one picture at a time, and ends none before it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.let, self.under_way = threading.Event(), threading.Event(), 0
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        self.under_way += 1
+        self.begun.set()
+        assert self.let.wait(10)
+        return super().render(request, on_step, should_stop)
+
+
+async def test_an_engine_draws_no_more_at_a_time_than_it_declares_and_holds_up_nothing_else() -> None:
+    store, held, other = MemoryObjectStore(), HeldEngine(), FakeEngine()
+    other.info = replace(other.info, name="other", parallel=3)
+    engines = RoutedEngines(Route("held", {}), {"held": held, "other": other})
+    device = Device(engines.parallel)
+    inference = InferenceActivities(store, other, engines, device, lambda: None, decoders=DecoderPool())
+    request = await render_input(store, GarmentHints())
+    elsewhere = request.model_copy(update={"engine": "other"})
+    drawing = [asyncio.create_task(ActivityEnvironment().run(inference.render, request)) for _ in range(2)]
+    assert await asyncio.to_thread(held.begun.wait, 5)
+    async with asyncio.timeout(5):
+        await ActivityEnvironment().run(inference.examine, await examine_input(store, GarmentHints()))
+        await ActivityEnvironment().run(inference.render, elsewhere)
+    assert (held.under_way, len(held.examined), len(other.requests)) == (1, 1, 1)
+    held.let.set()
+    await asyncio.gather(*drawing)
+    assert (device.close(), held.under_way) == (True, 2)
 
 
 async def examine_input(store: MemoryObjectStore, *hints: GarmentHints) -> ExamineInput:

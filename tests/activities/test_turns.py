@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from activities.device import Turns
+from engines.base import EngineInfo
+from tests.activities.engines import FakeEngine
+
+KLEIN, WARP = replace(FakeEngine.info, name="klein", parallel=2), replace(FakeEngine.info, name="warp", parallel=1)
 
 
 class Queue:
@@ -14,9 +19,9 @@ class Queue:
         self.turns = Turns(places)
         self.order: list[str] = []
 
-    async def ask(self, name: str, *, urgent: bool) -> asyncio.Task[None]:
+    async def ask(self, name: str, *, urgent: bool, engine: EngineInfo | None = None) -> asyncio.Task[None]:
         async def wait() -> None:
-            await self.turns.take(urgent=urgent)
+            await self.turns.take(urgent=urgent, engine=engine)
             self.order.append(name)
 
         task = asyncio.create_task(wait())
@@ -28,8 +33,8 @@ class Queue:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def give_back(self, hold_seconds: float = 0.0) -> None:
-        self.turns.give_back(hold_seconds=hold_seconds)
+    async def give_back(self, engine: EngineInfo | None = None, hold_seconds: float = 0.0) -> None:
+        self.turns.give_back(engine, hold_seconds=hold_seconds)
         await self.settle()
 
 
@@ -86,4 +91,55 @@ async def test_who_gives_up_waiting_holds_no_place(granted: bool) -> None:
     await queue.settle()
     if not granted:
         await queue.give_back()
+    assert queue.order == ["first", "last"]
+
+
+async def test_an_engine_has_no_more_turns_than_it_takes_and_others_have_what_is_left() -> None:
+    queue = Queue(places=4)
+    for name, engine in (("w1", WARP), ("w2", WARP), ("k1", KLEIN), ("k2", KLEIN), ("k3", KLEIN), ("person", None)):
+        await queue.ask(name, urgent=True, engine=engine)
+    assert queue.order == ["w1", "k1", "k2", "person"]
+    await queue.give_back()
+    assert queue.order[4:] == [], "the device has a place, but neither engine"
+    await queue.give_back(KLEIN)
+    assert queue.order[4:] == ["k3"]
+    await queue.give_back(WARP)
+    assert queue.order[4:] == ["k3", "w2"]
+
+
+async def test_the_places_of_all_engines_are_no_more_than_the_devices() -> None:
+    queue = Queue(places=2)
+    for name, engine in (("k1", KLEIN), ("k2", KLEIN), ("w1", WARP)):
+        await queue.ask(name, urgent=True, engine=engine)
+    assert queue.order == ["k1", "k2"]
+    await queue.give_back(KLEIN)
+    assert queue.order == ["k1", "k2", "w1"]
+
+
+async def test_urgent_work_goes_first_at_its_engine_and_keeps_no_other_waiting() -> None:
+    queue = Queue(places=2)
+    await queue.ask("w1", urgent=False, engine=WARP)
+    await queue.ask("person", urgent=True)
+    await queue.ask("w2", urgent=False, engine=WARP)
+    await queue.ask("k1", urgent=False, engine=KLEIN)
+    await queue.give_back(hold_seconds=60)
+    assert queue.order == ["w1", "person"]
+    await queue.ask("urgent", urgent=True, engine=WARP)
+    assert queue.order == ["w1", "person", "k1"], "the render that the place was held for cannot have it"
+    await queue.give_back(WARP)
+    assert queue.order == ["w1", "person", "k1", "urgent"]
+
+
+@pytest.mark.parametrize("granted", [False, True])
+async def test_who_gives_up_waiting_holds_no_place_of_its_engine(granted: bool) -> None:
+    queue = Queue(places=3)
+    await queue.ask("first", urgent=True, engine=WARP)
+    given_up = await queue.ask("given up", urgent=True, engine=WARP)
+    await queue.ask("last", urgent=False, engine=WARP)
+    if granted:
+        queue.turns.give_back(WARP)
+    given_up.cancel()
+    await queue.settle()
+    if not granted:
+        await queue.give_back(WARP)
     assert queue.order == ["first", "last"]

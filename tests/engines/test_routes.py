@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,14 @@ def test_outfit_of_two_engines_is_drawn_by_the_one_for_everything() -> None:
 def test_auto_is_asked_for_only_where_it_stands() -> None:
     assert parse_route("upper_body=fashn,*=auto", KNOWN).with_auto(lambda: "warp") == Route("warp", {UPPER: "fashn"})
     assert parse_route("warp", KNOWN).with_auto(lambda: pytest.fail("asked")) == Route("warp", {})
+
+
+def test_an_engine_that_chooses_by_free_memory_is_set_up_after_all_others() -> None:
+    choosy, *others = engines = [FakeEngine() for _ in range(3)]
+    choosy.info = replace(choosy.info, by_free_memory=True)
+    route = parse_route("upper_body=fashn,*=klein", KNOWN)
+    routed = RoutedEngines(route, dict(zip([*route.names, "warp"], engines, strict=True)))
+    assert routed.all == [*others, choosy]
 
 
 def test_an_engine_beside_the_route_draws_only_what_names_it() -> None:

@@ -65,6 +65,18 @@ def test_engines_beside_the_route_are_there_too(monkeypatch: pytest.MonkeyPatch)
         Settings()
 
 
+def test_klein_which_looks_at_the_free_memory_is_set_up_last(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told of the memory that is left to it, whichever way the route is written."""
+    (tmp_path / "klein").mkdir()
+    (tmp_path / "klein" / MANIFEST).write_text(MANIFEST_TEXT)
+    for route, beside in (("upper_body=warp,*=klein", ""), ("klein", "warp")):
+        monkeypatch.setenv("TRYON_ENGINE", route)
+        monkeypatch.setenv("TRYON_ENGINES_BESIDE", beside)
+        assert names_of(Settings()) == ["warp", "klein"]
+
+
 def test_folder_of_the_operators_own_counts_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRYON_FASHN_WEIGHTS", str(tmp_path / "mine"))
     assert not weights_present("fashn", Settings())
