@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import uuid
 from typing import Any
 
@@ -79,16 +80,27 @@ async def test_the_dialog_may_call_and_a_page_elsewhere_may_not(api: Api, key: s
 def test_every_language_says_everything() -> None:
     shopper = {code for code, entry in CATALOGUE.items() if entry.audience is Audience.SHOPPER} | {*OF_PHOTOS}
     shopper |= {code for code in SENTENCES if code != "garment_small"}
+    # What the dialog says by itself comes without a sentence of the service, and the caps are a shop's usual refusal.
+    script = (HERE / "static" / "dialog.js").read_text()
+    always = {*re.findall(r'sentence\("(\w+)"', script), "internal", "daily_cap_reached", "key_daily_cap_reached"}
+    assert always >= {"image_not_readable", "timed_out", "unreachable"}
     for language, text in LANGUAGES.items():
         assert text.keys() == ENGLISH.keys(), language
         assert {type(value) for value in text.values()} == {str, list, dict}
         assert len(text["advice"]) == len(ENGLISH["advice"])
         known = text["errors"].keys()
-        assert known >= ENGLISH["errors"].keys(), language
+        assert known >= ENGLISH["errors"].keys() | always, language
         if language != "en":
             assert known >= shopper, language
         for name in ("{service}", "{kept}"):
             assert text["consent"].count(name) == 1
+
+
+def test_the_button_and_the_way_out_are_called_as_in_the_dialog() -> None:
+    script = (HERE / "static" / "try-on.js").read_text()
+    for language, text in LANGUAGES.items():
+        assert f'{language}: "{text["title"]}"' in script
+        assert f'{language}: "{text["close"]}"' in script
 
 
 @pytest.mark.parametrize(

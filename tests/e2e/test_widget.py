@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import http.server
 import json
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from PIL import Image
-from playwright.async_api import Browser, FrameLocator, Page, expect
+from playwright.async_api import Browser, Frame, FrameLocator, Page, Route, expect
 
 from api.dashboard.samples import PORTRAIT, file_of, picture_of, pixels_of
 from tests.e2e.person import JOB_MS, PHONE, Person
@@ -199,6 +200,181 @@ async def test_a_shop_that_copied_the_key_gets_no_dialog(chromium: Browser, site
             async with blocked:
                 await person.page.locator("try-on[product=plain-tee]").click()
             await expect(dialog_of(person.page).locator("#title")).to_have_count(0)
+            await person.page.get_by_role("button", name="Close").click()
+            await expect(person.page.locator(".try-on-dialog dialog")).to_be_hidden()
+
+
+async def test_a_dialog_that_does_not_come_up_can_be_left_and_tried_again(
+    chromium: Browser, site: Site, shop: str
+) -> None:
+    async with Person.before(chromium, site, viewport=PHONE) as person:
+        page = person.page
+        await page.goto(shop)
+        await page.evaluate("document.documentElement.lang = 'de'")
+        opener, box = page.locator("try-on[product=plain-tee]"), page.locator(".try-on-dialog dialog")
+        way_out = page.get_by_role("button", name="Schließen")
+        await page.route("**/widget/dialog?*", answered_by_nothing)
+        for key in ("Enter", "Escape"):
+            await opener.click()
+            await expect(way_out).to_be_focused()
+            await page.keyboard.press(key)
+            await expect(box).to_be_hidden()
+        await page.unroute("**/widget/dialog?*")
+        await opener.click()
+        await expect(dialog_of(page).locator("#product")).to_have_text("Plain tee")
+        await expect(box.locator("> button")).to_be_hidden()
+        await page.keyboard.press("Escape")
+        await expect(box).to_be_hidden()
+        assert person.complaints == []
+
+
+async def test_a_shop_that_swaps_its_body_takes_the_dialog_away_and_gets_it_back(
+    chromium: Browser, site: Site, shop: str
+) -> None:
+    async with Person.before(chromium, site) as person:
+        page = person.page
+        await page.goto(shop)
+        for _ in range(2):
+            await page.locator("try-on[product=plain-tee]").click()
+            await expect(dialog_of(page).locator("#product")).to_have_text("Plain tee")
+            await page.evaluate("""
+                const body = document.body.cloneNode(true);
+                body.querySelector(".try-on-dialog").remove();
+                document.body.replaceWith(body);
+            """)
+        assert person.complaints == []
+
+
+async def becomes_true(frame: Frame, expression: str) -> None:
+    """Wait for it; the dialog's content policy keeps Playwright from doing so itself."""
+    async with asyncio.timeout(JOB_MS / 1000):
+        while not await frame.evaluate(expression):
+            await asyncio.sleep(0.05)
+
+
+async def answered_by_nothing(route: Route) -> None:
+    """A page without our script."""
+    await route.fulfill(body="")
+
+
+async def unanswered(_: Route) -> None:
+    """A service that takes forever."""
+
+
+A_CAMERA = """
+window.asked = [];
+window.streams = [];
+navigator.mediaDevices.getUserMedia = () => new Promise((resolve) => window.asked.push(() => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 600, height: 800 });
+  setInterval(() => canvas.getContext("2d").fillRect(0, 0, 600, 800), 50);
+  window.streams.push(canvas.captureStream());
+  resolve(window.streams.at(-1));
+}));
+window.allow = () => window.asked.splice(0).forEach((each) => each());
+window.live = () => window.streams.filter((each) => each.active).length;
+"""
+"""In place of the machine's: streams of it come when a test calls ``allow``."""
+
+
+@asynccontextmanager
+async def before_the_camera(chromium: Browser, site: Site, shop: str) -> AsyncIterator[tuple[Page, Frame]]:
+    """A shop's page and the frame of its dialog, in which somebody has just asked for the camera."""
+    async with Person.before(chromium, site) as person:
+        await person.page.add_init_script(A_CAMERA)
+        await person.page.goto(shop)
+        await person.page.locator("try-on[product=plain-tee]").click()
+        await dialog_of(person.page).get_by_role("button", name="Use the camera").click()
+        yield person.page, person.page.frames[-1]
+        assert person.complaints == []
+
+
+async def test_the_camera_takes_a_photo_and_is_off(chromium: Browser, site: Site, shop: str) -> None:
+    async with before_the_camera(chromium, site, shop) as (_, frame):
+        await frame.get_by_role("button", name="Use the camera").click()  # it has not come yet
+        await frame.evaluate("allow()")
+        await frame.get_by_role("button", name="Take the photo").click()
+        await expect(frame.locator("#chosen")).to_be_visible()
+        assert await frame.evaluate("[streams.length, live()]") == [1, 0]
+
+
+async def test_a_camera_that_is_allowed_too_late_is_not_on(chromium: Browser, site: Site, shop: str) -> None:
+    async with before_the_camera(chromium, site, shop) as (page, frame):
+        await frame.get_by_role("button", name="Close").click()
+        await expect(page.locator(".try-on-dialog dialog")).to_be_hidden()
+        await frame.evaluate("allow()")
+        assert await frame.evaluate("[streams.length, live()]") == [1, 0]
+
+
+async def test_the_camera_is_off_when_the_shops_page_closes_the_dialog(
+    chromium: Browser, site: Site, shop: str
+) -> None:
+    async with before_the_camera(chromium, site, shop) as (page, frame):
+        await frame.evaluate("allow()")
+        await expect(frame.locator("#viewfinder")).to_be_visible()
+        assert await frame.evaluate("live()") == 1
+        await page.locator(".try-on-dialog dialog").evaluate("dialog => dialog.close()")
+        await becomes_true(frame, "live() === 0")
+
+
+async def test_the_camera_is_off_while_a_picture_is_made(chromium: Browser, site: Site, shop: str, photo: Path) -> None:
+    async with before_the_camera(chromium, site, shop) as (page, frame):
+        await page.route("**/api/v1/tryon", unanswered)
+        await frame.locator("#file").set_input_files(photo)
+        await expect(frame.locator("#chosen")).to_be_visible()
+        await frame.get_by_role("button", name="Use the camera").click()
+        await frame.evaluate("allow()")
+        await expect(frame.locator("#viewfinder")).to_be_visible()
+        await frame.get_by_role("checkbox").check()
+        await frame.get_by_role("button", name="Try it on").click()
+        await expect(frame.locator("#progress")).to_be_visible()
+        assert await frame.evaluate("live()") == 0
+
+
+PICTURES_HELD = """
+window.held = [];
+const read = Response.prototype.json;
+Response.prototype.json = async function () {
+  const body = await read.call(this);
+  if (body.status === "completed") await new Promise((resolve) => window.held.push(resolve));
+  return body;
+};
+"""
+"""A picture that has arrived is read when a test lets it: too late for a browser to call it off."""
+
+
+async def test_a_picture_is_never_shown_under_another_products_name(
+    chromium: Browser, site: Site, shop: str, photo: Path
+) -> None:
+    async with Person.before(chromium, site) as person:
+        page, dialog = person.page, dialog_of(person.page)
+        await page.add_init_script(NOTE_EVENTS + PICTURES_HELD)
+        await page.goto(shop)
+        tee, sweater = (page.locator(f"try-on[product={sku}]") for sku in PRODUCTS)
+        leave, start = (dialog.get_by_role("button", name=name) for name in ("Close", "Try it on"))
+        await tee.click()
+        frame = page.frames[-1]
+        await dialog.get_by_role("checkbox").check()
+        await dialog.locator("#file").set_input_files(photo)
+        await start.click()
+        await becomes_true(frame, "held.length > 0")
+        await leave.click()
+        await tee.click()
+        await expect(dialog.locator("#product")).to_have_text("Plain tee")
+        await expect(dialog.locator("#progress")).to_be_visible()
+        await leave.click()
+        await sweater.click()
+        await expect(dialog.locator("#product")).to_have_text("Striped sweater")
+        await start.click()
+        await frame.evaluate("held.shift()()")
+        await leave.click()
+        await sweater.click()
+        await expect(dialog.locator("#progress")).to_be_visible()
+        await becomes_true(frame, "held.length > 0")
+        await frame.evaluate("held.shift()()")
+        await expect(dialog.locator("#result")).to_be_visible()
+        done = [each["product"] for each in await events_of(page) if each["name"] == "completed"]
+        assert done == ["striped-sweater"]
+        assert person.complaints == []
 
 
 def test_pictures_of_the_example_are_those_of_the_samples() -> None:

@@ -11,7 +11,7 @@ const GIVE_UP_MS = 10 * 60 * 1000; // a job is over by then, whatever happens
 const part = (id) => document.getElementById(id);
 let product = null;
 let photo = null; // { uri, width, height }
-let running = null; // AbortController of the try-on under way
+let running = null; // the try-on under way: an AbortController that knows its product
 
 function call(path, options = {}) {
   const headers = { Authorization: `Bearer ${KEY}`, ...options.headers };
@@ -78,7 +78,7 @@ async function take(source) {
   const chosen = { uri: canvas.toDataURL("image/jpeg", 0.92), width: canvas.width, height: canvas.height };
   photo = chosen;
   part("chosen").src = photo.uri;
-  part("chosen").hidden = false;
+  seeing(false);
   part("problem").hidden = true;
   part("findings").replaceChildren();
   say(TEXTS.photo_chosen);
@@ -101,28 +101,38 @@ async function check(chosen) {
   part("findings").replaceChildren(...lines);
 }
 
-let stream = null;
+/* The camera, from the click that asks for it until it is put away; its stream comes when the visitor allows it, which
+may be too late. */
+let camera = null;
 
 async function startCamera() {
-  try {
-    stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "user", height: { ideal: 1600 } } });
-  } catch {
-    complain(TEXTS.camera_refused);
-    return;
-  }
+  if (camera) return;
+  const mine = camera = {};
   const video = part("viewfinder");
-  video.srcObject = stream;
-  await video.play();
-  seeing(true);
+  try {
+    mine.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "user", height: { ideal: 1600 } } });
+    if (mine !== camera) return release(mine);
+    video.srcObject = mine.stream;
+    await video.play();
+    if (mine === camera) seeing(true);
+  } catch {
+    if (mine !== camera) return;
+    seeing(false);
+    complain(TEXTS.camera_refused);
+  }
+}
+
+function release({ stream }) {
+  for (const track of stream?.getTracks() ?? []) track.stop();
 }
 
 function seeing(on) {
   part("viewfinder").hidden = part("shutter").hidden = !on;
   part("sources").hidden = on;
   part("chosen").hidden = on || !photo;
-  if (!on && stream) {
-    for (const track of stream.getTracks()) track.stop();
-    stream = null;
+  if (!on && camera) {
+    release(camera);
+    camera = null;
   }
 }
 
@@ -134,9 +144,10 @@ async function start() {
     part("consent").focus();
     return complain(TEXTS.consent_first);
   }
-  running = new AbortController();
-  const { signal } = running;
+  seeing(false); // behind the picture nobody would see that it is on
   const asked = product;
+  const mine = running = Object.assign(new AbortController(), { product: asked });
+  const { signal } = mine;
   show("progress");
   say(TEXTS.started);
   try {
@@ -145,6 +156,7 @@ async function start() {
     if (!accepted.ok) throw await refusal(accepted);
     const { jobId } = await accepted.json();
     const picture = await ended(jobId, signal);
+    signal.throwIfAborted();
     part("after").src = part("download").href = picture;
     part("before").src = photo.uri;
     slide(0);
@@ -152,13 +164,14 @@ async function start() {
     say(TEXTS.done);
     tell("completed", { product: asked, jobId });
   } catch (error) {
+    if (mine !== running) return;
     show("choose");
     if (signal.aborted) return;
     const known = error instanceof Refused ? error : new Refused("unreachable", sentence("unreachable"));
     complain(known.message);
     tell("failed", { product: asked, code: known.code });
   } finally {
-    running = null;
+    if (mine === running) running = null;
   }
 }
 
@@ -220,7 +233,10 @@ function present(message) {
   const choices = Array.isArray(message.products) ? message.products : [];
   dress(message.theme || {}, message.scheme);
   choose(String(message.product), choices);
-  if (!running) show("choose");
+  if (running?.product === product) return;
+  running?.abort(); // its picture would stand under another product's name
+  running = null;
+  show("choose");
 }
 
 function choose(sku, choices) {
@@ -241,7 +257,9 @@ function choose(sku, choices) {
 }
 
 addEventListener("message", (event) => {
-  if (event.source === parent && event.data?.type === "show") present(event.data);
+  if (event.source !== parent) return;
+  if (event.data?.type === "show") present(event.data);
+  if (event.data?.type === "closed") seeing(false); // however that came: the back button, Escape in the shop's page
 });
 
 part("file").addEventListener("change", (event) => {
@@ -259,7 +277,7 @@ part("drop").addEventListener("drop", (event) => {
 });
 part("camera").hidden = !navigator.mediaDevices?.getUserMedia;
 part("camera").addEventListener("click", startCamera);
-part("take").addEventListener("click", async () => { await take(part("viewfinder")); seeing(false); });
+part("take").addEventListener("click", () => take(part("viewfinder")));
 part("stop").addEventListener("click", () => seeing(false));
 part("consent").addEventListener("change", (event) => { if (event.target.checked && photo) check(photo); });
 part("choose").addEventListener("submit", (event) => { event.preventDefault(); start(); });

@@ -8,6 +8,7 @@ const THEME = ["accent", "on-accent", "background", "text", "radius", "font"];
 const LABELS = {
   en: "See it on you", de: "An dir ansehen", fr: "Essayer sur vous", es: "Pruébatelo", it: "Provalo su di te",
 };
+const CLOSE = { en: "Close", de: "Schließen", fr: "Fermer", es: "Cerrar", it: "Chiudi" };
 
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
@@ -28,6 +29,12 @@ DIALOG_STYLE.replaceSync(`
     overflow: hidden; background: var(--try-on-background, #fff); border-radius: min(var(--try-on-radius, 8px), 16px);
   }
   dialog::backdrop { background: rgb(0 0 0 / 55%); }
+  button {
+    position: absolute; top: .5rem; right: .5rem; width: 44px; height: 44px; padding: 0; border: 0; cursor: pointer;
+    font: 1.6rem/1 sans-serif; color: var(--try-on-text, #1f2530); background: var(--try-on-background, #fff);
+    border-radius: 50%;
+  }
+  button:focus-visible { outline: 3px solid var(--try-on-accent, #24406e); outline-offset: 2px; }
   iframe { display: block; width: 100%; height: 100%; border: 0; }
   @media (max-width: 40rem) { dialog { width: 100vw; height: 100dvh; border-radius: 0; } }
 `);
@@ -41,15 +48,17 @@ class Dialog {
     root.adoptedStyleSheets = [DIALOG_STYLE];
     this.dialog = document.createElement("dialog");
     this.dialog.setAttribute("part", "dialog");
-    this.frame = document.createElement("iframe");
-    this.frame.allow = "camera";
-    this.frame.referrerPolicy = "origin";
-    this.dialog.append(this.frame);
+    // The way out for as long as the frame's page, which has its own, is not there. It may never come.
+    this.closer = document.createElement("button");
+    this.closer.type = "button";
+    this.closer.textContent = "×";
+    this.closer.addEventListener("click", () => this.dialog.close());
+    this.dialog.append(this.closer);
     root.append(this.dialog);
     document.body.append(this.host);
-    this.dialog.addEventListener("close", () => this.tell("closed"));
+    this.dialog.addEventListener("close", () => this.closed());
     addEventListener("message", (event) => {
-      if (event.origin === SERVICE && event.source === this.frame.contentWindow) this.heard(event.data);
+      if (event.origin === SERVICE && event.source === this.frame?.contentWindow) this.heard(event.data);
     });
   }
 
@@ -57,11 +66,37 @@ class Dialog {
     this.element = element;
     const { key, language } = element;
     const address = `${SERVICE}/widget/dialog?${new URLSearchParams({ key, lang: language })}`;
+    if (!this.host.isConnected) { // a shop that shows its next page without loading it took the old one's body away
+      this.dialog.open = false;
+      document.body.append(this.host);
+      this.load(address);
+    } else if (this.frame?.src === address) this.send();
+    else this.load(address);
     this.frame.title = element.textContent.trim() || LABELS[language] || LABELS.en;
-    if (this.frame.src === address) this.send();
-    else this.frame.src = address;
+    this.closer.setAttribute("aria-label", CLOSE[language] || CLOSE.en);
     this.dialog.showModal();
     this.tell("opened");
+  }
+
+  /* Into a new frame: an old one that goes elsewhere adds a step to what the browser's back button undoes. */
+  load(address) {
+    this.frame?.remove();
+    this.frame = document.createElement("iframe");
+    this.frame.allow = "camera";
+    this.frame.referrerPolicy = "origin";
+    this.frame.src = address;
+    this.dialog.append(this.frame);
+    this.closer.hidden = false;
+  }
+
+  closed() {
+    if (this.closer.hidden) {
+      this.frame.contentWindow.postMessage({ type: "closed" }, SERVICE);
+    } else { // the page never came: the next click tries again
+      this.frame.remove();
+      this.frame = null;
+    }
+    this.tell("closed");
   }
 
   send() {
@@ -81,8 +116,10 @@ class Dialog {
   }
 
   heard(message) {
-    if (message.type === "ready") this.send();
-    else if (message.type === "close") this.dialog.close();
+    if (message.type === "ready") {
+      this.closer.hidden = true;
+      this.send();
+    } else if (message.type === "close") this.dialog.close();
     else if (["completed", "failed"].includes(message.type)) this.tell(message.type, message.detail);
   }
 
