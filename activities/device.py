@@ -33,8 +33,10 @@ INTERVAL_SECONDS = 2.0
 
 
 @asynccontextmanager
-async def heartbeats() -> AsyncIterator[None]:
+async def heartbeats(spent: float = 0.0) -> AsyncIterator[None]:
     """Send a heartbeat every two seconds for as long as the block runs and the event loop turns.
+
+    So many seconds of the attempt are ``spent`` before it.
 
     A step that is tried in the workflow's own worker sends none: the worker itself tells the server that it lives.
 
@@ -51,7 +53,7 @@ async def heartbeats() -> AsyncIterator[None]:
 
     beating = asyncio.create_task(beat())
     try:
-        with waiting_at_most(seconds - min(10.0, seconds / 4)):
+        with waiting_at_most(max(1.0, seconds - spent - min(10.0, seconds / 4))):
             yield
     finally:
         beating.cancel()
@@ -234,7 +236,11 @@ class Device:
         beating = asyncio.create_task(self._beat(progress))
         try:
             await self._turns.take(urgent=urgent, engine=engine)
-            future = self._threads.submit(begun)
+            try:
+                future = self._threads.submit(begun)
+            except RuntimeError:  # no thread can be had
+                give_back()
+                raise
             self._unfinished.add(future)
             future.add_done_callback(self._unfinished.discard)
             # Not when the call is cancelled: until its next stage the work goes on, and takes what it takes.

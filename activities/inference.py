@@ -160,6 +160,7 @@ class InferenceActivities:
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
         """Find the person and store the map."""
+        entered = time.monotonic()
         with expected_failures():
             async with heartbeats():
                 photo = await self._photo(request.person)
@@ -171,7 +172,7 @@ class InferenceActivities:
                     hold_seconds=RENDER_FOLLOWS_SECONDS if _is_urgent() else 0.0,
                 )
             spent = round(1000 * (time.monotonic() - began))
-            async with heartbeats():
+            async with heartbeats(time.monotonic() - entered):
                 data = await asyncio.to_thread(pack_person_map, person_map)
                 key = work_key(request.job_id, "person-map.npz")
                 ref = await put_object(self.store, key, data, PERSON_MAP_TYPE)
@@ -182,6 +183,7 @@ class InferenceActivities:
     @activity.defn(name=steps.RENDER.name)
     async def render(self, request: RenderInput) -> RenderedPicture:
         """Draw the picture and store it, lossless."""
+        entered = time.monotonic()
         with expected_failures():
             async with heartbeats():
                 photo, person_map, garments = await asyncio.gather(
@@ -197,8 +199,8 @@ class InferenceActivities:
                     raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
                 with saying_which(garments):
                     result = await self._drawn(engine, prepared)
-                async with heartbeats():
-                    await drafts.close()
+                async with heartbeats(time.monotonic() - entered):
+                    await asyncio.shield(drafts.close())
                     png = await asyncio.to_thread(encode_png, result.picture)
                     report = await asyncio.to_thread(report_of, engine, prepared.person, result)
                     picture = await put_object(self.store, work_key(request.job_id, "rendered.png"), png, "image/png")

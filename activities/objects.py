@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterable
 
@@ -17,8 +18,16 @@ class ObjectChangedError(Exception):
 
 
 async def put_object(store: ObjectStore, key: str, data: bytes, content_type: str) -> ObjectRef:
-    """Write an object and describe it."""
-    await store.put(key, data, content_type)
+    """Write an object and describe it.
+
+    Whoever is cancelled meanwhile waits for the end of it: what comes later would lie behind the job's clean-up.
+    """
+    writing = asyncio.ensure_future(store.put(key, data, content_type))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])
+        raise
     return ObjectRef.of(store.bucket, key, data, content_type)
 
 

@@ -14,9 +14,9 @@ CategoryName: TypeAlias = Literal["upper_body", "lower_body", "full_body"]
 """The values of `engines.garment_kinds.Category`, as callers write them."""
 
 # Such texts are never refused, and PostgreSQL neither keeps a null character nor reads JSON that holds one.
-Storable = AfterValidator(lambda text: text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
-KindText = Annotated[str, Field(max_length=64), Storable]
-SizeText = Annotated[str, Field(min_length=1, max_length=32), Storable]
+WithoutNull = AfterValidator(lambda text: text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+KindText = Annotated[str, Field(max_length=64), WithoutNull]
+SizeText = Annotated[str, Field(min_length=1, max_length=32), WithoutNull]
 
 
 class ProductHints(BaseModel):

@@ -18,11 +18,14 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 import aiohttp
+from aiodns.error import ARES_ENODATA, ARES_ENONAME, ARES_ENOTFOUND, DNSError
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.remote_url import IPNetwork, refusal_of
+
+NOT_THERE = frozenset({ARES_ENOTFOUND, ARES_ENODATA, ARES_ENONAME})
 
 
 class AddressRefused(PermissionError):
@@ -81,6 +84,11 @@ class JudgingResolver(AbstractResolver):
             raise ImageError(
                 ImageErrorCode.URL_UNREACHABLE, f"looking {host} up took over {self._timeout_s:g} s", retryable=True
             ) from error
+        except OSError as error:
+            # A name that is not there is told apart as libc's resolver does: nobody has to ask again.
+            if isinstance(error.__cause__, DNSError) and error.__cause__.args[0] in NOT_THERE:
+                raise socket.gaierror(socket.EAI_NONAME, str(error)) from error
+            raise
         for answer in answers:
             if refusal_of(ip_address(answer["host"]), trusted_networks=self._trusted_networks):
                 raise ImageError(

@@ -266,7 +266,7 @@ FAULTS = [
     *faults(
         "activities/device.py",
         "activities/test_device.py",
-        changes={"seconds - min(10.0, seconds / 4)": "math.inf"},
+        changes={"seconds - spent - min(10.0, seconds / 4)": "math.inf"},
     ),
     *faults(
         "api/tryon/checking.py",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -42,6 +43,17 @@ async def test_work_runs_one_after_the_other(device: Device) -> None:
         return await ActivityEnvironment().run(device.run, work)
 
     assert all(await asyncio.gather(*(one() for _ in range(4))))
+
+
+async def test_a_place_is_free_again_where_no_thread_could_be_had(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(device._threads, "submit", Mock(side_effect=RuntimeError("can't start new thread")))
+        with pytest.raises(RuntimeError):
+            await ActivityEnvironment().run(device.run, lambda *_: None)
+    async with asyncio.timeout(10):
+        assert await ActivityEnvironment().run(device.run, lambda *_: "drawn") == "drawn"
 
 
 async def test_a_cancelled_activity_stops_its_work_at_the_next_stage(device: Device) -> None:

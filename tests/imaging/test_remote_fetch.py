@@ -6,8 +6,12 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
+from aiodns import DNSResolver
+from aiodns.error import ARES_ENOTFOUND, ARES_ESERVFAIL, ARES_ETIMEOUT, DNSError
+from aiohttp import AsyncResolver
 
 from imaging.dialling import AddressRefused, JudgingSocketFactory
 from imaging.errors import ImageError
@@ -215,6 +219,17 @@ async def test_a_slow_name_server(shop: Shop) -> None:
 async def test_an_unknown_name(shop: Shop, reason: int, retryable: bool) -> None:
     resolver = ScriptedResolver(shop_example=[socket.gaierror(reason, "no answer")])
     error = await failure(shop.fetcher(resolver), shop.url("/picture"))
+    assert (error.code, error.retryable) == ("garment_url_unreachable", retryable)
+
+
+@pytest.mark.parametrize(
+    ("reason", "retryable"), [(ARES_ENOTFOUND, False), (ARES_ETIMEOUT, True), (ARES_ESERVFAIL, True)]
+)
+async def test_an_unknown_name_as_our_resolver_tells_of_it(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, reason: int, retryable: bool
+) -> None:
+    monkeypatch.setattr(DNSResolver, "getaddrinfo", AsyncMock(side_effect=DNSError(reason, "no answer")))
+    error = await failure(shop.fetcher(AsyncResolver()), shop.url("/picture"))
     assert (error.code, error.retryable) == ("garment_url_unreachable", retryable)
 
 

@@ -59,6 +59,6 @@ async def test_a_sweep_has_so_many_pages_and_no_more(temporal: Client) -> None:
 
 
 async def test_a_sweep_begins_no_page_that_might_outlast_it(temporal: Client) -> None:
-    pages = Pages(FULL, seconds=2.0)
-    assert await pages.swept(temporal, timedelta(seconds=6)) == FULL
+    pages = Pages(FULL, seconds=4.0)
+    assert await pages.swept(temporal, timedelta(seconds=12)) == FULL
     assert pages.asked == 1

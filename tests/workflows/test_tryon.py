@@ -243,7 +243,10 @@ async def test_what_is_stopped_together_is_stopped_in_the_same_order_on_replay(r
     async with running(FakeSteps(before)) as runs:
         run = await runs.start(tryon_input(uuid.uuid4().hex, garments=4))
         await waiting.wait()
-        await asyncio.sleep(0.5)
+        timers = 0
+        while timers < 3:  # of the deadline, and of the two that wait for the store
+            events = (await run.fetch_history()).events
+            timers = sum(event.HasField("timer_started_event_attributes") for event in events)
         await run.cancel()
         assert await run.result() == TryOnOutcome(status="failed", error_code="cancelled")
         history = await run.fetch_history()

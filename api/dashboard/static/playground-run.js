@@ -187,6 +187,7 @@ playground.addEventListener("submit", async (event) => {
       showRefusal(body);
       return;
     }
+    if (!body.jobId) throw new Error("the answer broke off");
     playground.elements.run_key.value = body.jobId; // the next run is another job, of the same pictures too
     show("under-way");
     showStage({ stage: "queue", words: "In the queue", elapsedMs: 0 });

@@ -91,7 +91,7 @@ class Dialog {
 
   closed() {
     if (this.closer.hidden) {
-      this.frame.contentWindow.postMessage({ type: "closed" }, SERVICE);
+      this.frame.contentWindow?.postMessage({ type: "closed" }, SERVICE);
     } else { // the page never came: the next click tries again
       this.frame.remove();
       this.frame = null;
