@@ -29,7 +29,7 @@ def engines(*arguments: str) -> Result:
 
 def test_list_says_licence_source_and_how_to_get_what_is_missing() -> None:
     said = engines().output
-    assert f"klein  (cuda, {OFFERED['klein'].info.memory_mb / 1024:.0f} GiB, up to 4 garments)" in said
+    assert f"klein  (cuda, mps or cpu, {OFFERED['klein'].info.memory_mb / 1024:.0f} GiB, up to 4 garments)" in said
     assert "licences: code Apache-2.0, weights Apache-2.0: commercial use allowed" in said
     assert "black-forest-labs/FLUX.2-klein-4B at e7b7dc27" in said
     assert "missing: tryon engines fetch fashn" in said
