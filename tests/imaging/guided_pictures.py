@@ -39,17 +39,17 @@ def decoded_or_refused(data: bytes) -> None:
         pass
 
 
-def trips_over_a_height(data: bytes) -> None:
+def trips_over_white(data: bytes) -> None:
     """A decoder with a fault that no picture shows as it is, for the proof that one is found."""
     try:
-        height = decode_image(data, LIMITS).shape[0]
+        last = decode_image(data, LIMITS)[-1, -1]
     except ImageError:
         return
-    if height % 8:
-        raise KeyError(height)
+    if last.min() > 200:
+        raise KeyError(last.tolist())
 
 
-TARGETS = {each.__name__: each for each in (decoded_or_refused, trips_over_a_height)}
+TARGETS = {each.__name__: each for each in (decoded_or_refused, trips_over_white)}
 
 
 def changed(data: bytes, longest: int, seed: int) -> bytes:

