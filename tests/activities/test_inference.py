@@ -385,8 +385,8 @@ async def test_an_engine_draws_no_more_at_a_time_than_it_declares_and_holds_up_n
     request = await render_input(store, GarmentHints())
     elsewhere = request.model_copy(update={"engine": "other"})
     drawing = [asyncio.create_task(ActivityEnvironment().run(inference.render, request)) for _ in range(2)]
-    assert await asyncio.to_thread(held.begun.wait, 5)
-    async with asyncio.timeout(5):
+    assert await asyncio.to_thread(held.begun.wait, 60)
+    async with asyncio.timeout(60):
         await ActivityEnvironment().run(inference.examine, await examine_input(store, GarmentHints()))
         await ActivityEnvironment().run(inference.render, elsewhere)
     assert (held.under_way, len(held.examined), len(other.requests)) == (1, 1, 1)
