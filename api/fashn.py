@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import re
-import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, cast
@@ -33,8 +32,7 @@ from api.tryon.router import IDEMPOTENCY_KEY
 from api.tryon.schemas import AnyPicture, InlinePicture
 from domain.errors import TryOnError
 from domain.jobs import jobs
-from domain.money import quota
-from domain.money.plans import PlanBook
+from domain.money.quota import what_is_left
 from domain.tables import Account
 from imaging.encode import convert_result
 from imaging.limits import ImageLimits
@@ -218,12 +216,10 @@ def _standing(state: JobState) -> dict[str, Any]:
 @RoutePolicy(scope="reading", refused=refused)
 async def credit_balance(parts: Parts, account_id: AccountId) -> dict[str, dict[str, int]]:
     """What is left: of the plan's volume, and in packs."""
-    total, packs = await parts.database.read(_left, parts.plans, account_id=account_id, now=datetime.now(UTC))
-    return {"credits": {"total": total, "subscription": total - packs, "on_demand": packs}}
 
+    def look(session: Session) -> tuple[int, int]:
+        account = session.get_one(Account, account_id)
+        return what_is_left(session, parts.plans, account=account, now=datetime.now(UTC))
 
-def _left(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> tuple[int, int]:
-    """How many jobs the account could pay for, and how many of them from packs."""
-    total = quota.generations_left(session, plans, account=session.get_one(Account, account_id), now=now)
-    packs = [each for each in quota.spendable(session, account_id=account_id, now=now) if each.source == quota.TOPUP]
-    return total, sum(each.left for each in packs)
+    included, packs = await parts.database.read(look)
+    return {"credits": {"total": included + packs, "subscription": included, "on_demand": packs}}

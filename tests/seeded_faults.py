@@ -75,7 +75,7 @@ FAULTS = [
                 "if generations_left(session, plans, account=account, now=now) < 0:"
             ),
             ">= terms.daily_cap:": "> terms.daily_cap:",
-            "left += terms.included  #": "left += 0  #",
+            "included += terms.included  #": "included += 0  #",
             '"topup" if allowance.source == TOPUP else "grant"': '"grant"',
         },
     ),

@@ -75,12 +75,18 @@ def used_today(session: Session, *, account_id: uuid.UUID, now: datetime) -> int
 
 def generations_left(session: Session, plans: PlanBook, *, account: Account, now: datetime) -> int:
     """How many jobs the account could still pay for at ``now``, whatever the day's cap says."""
+    return sum(what_is_left(session, plans, account=account, now=now))
+
+
+def what_is_left(session: Session, plans: PlanBook, *, account: Account, now: datetime) -> tuple[int, int]:
+    """The same: of the plan's volume, and in packs."""
     terms = terms_of(account, plans)
     allowances = spendable(session, account_id=account.id, now=now)
-    left = sum(each.left for each in allowances)
+    packs = sum(each.left for each in allowances if each.source == TOPUP)
+    included = sum(each.left for each in allowances) - packs
     if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
-        left += terms.included  # the period's volume is opened by the first job in it
-    return left
+        included += terms.included  # the period's volume is opened by the first job in it
+    return included, packs
 
 
 @dataclass(frozen=True)
