@@ -14,13 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
 from minio import Minio
 from minio.deleteobjects import DeleteObject
 from minio.error import InvalidResponseError, S3Error, ServerError
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from runtime.settings import ObjectStoreSettings
 
@@ -29,7 +31,7 @@ ONE_PART_BYTES = 5 * 1024**3
 that no listing shows, and its threads go on when nobody waits any more."""
 
 CONNECTIONS = 16  # requests under way at the same time in one process
-READ_AT_ONCE = 256 * 1024  # bytes between two looks at the time that is left
+AT_ONCE = 256 * 1024  # bytes read or sent between two looks at the time that is left
 PING_KEY = "ping"  # always the same object, so that a process that dies leaves one at most
 
 OnCall = Callable[[str, str, float], None]
@@ -103,6 +105,33 @@ class _TimeLeft(urllib3.Timeout):
         return urllib3.Timeout(connect=connect, read=read)
 
 
+def _pools(longest_silence: float) -> dict[str, type[HTTPConnectionPool]]:
+    """Pools whose connections send in pieces, by scheme.
+
+    A socket's timeout is for all that one call sends, and urllib3's is the one for connecting: an upload over a slow
+    line would end after two seconds.
+    """
+
+    class InPieces(HTTPConnection):
+        def send(self, data: Any) -> None:
+            for place in range(0, len(data), AT_ONCE):
+                silence = min(longest_silence, _seconds_left(_PATIENCE.get()))
+                if self.sock is not None:  # else this connects
+                    self.sock.settimeout(silence)
+                super().send(data[place : place + AT_ONCE])
+
+    class InPiecesOverTls(InPieces, HTTPSConnection):
+        pass
+
+    class Pool(HTTPConnectionPool):
+        ConnectionCls = InPieces
+
+    class TlsPool(HTTPSConnectionPool):
+        ConnectionCls = InPiecesOverTls
+
+    return {"http": Pool, "https": TlsPool}
+
+
 def _seconds_left(patience: _Patience | None) -> float:
     left = float("inf") if patience is None else patience.left()
     if left <= 0:
@@ -172,6 +201,13 @@ class S3ObjectStore:
         self._on_call = on_call
         address = urlsplit(settings.endpoint)
         self.bucket = settings.bucket
+        # The client's own pool retries for six seconds when refused and reads for five minutes.
+        pools = urllib3.PoolManager(
+            maxsize=CONNECTIONS,
+            retries=urllib3.Retry(connect=1, read=1, redirect=0, backoff_factor=0.1),
+            timeout=_TimeLeft(connect=settings.connect_timeout_seconds, read=settings.read_timeout_seconds),
+        )
+        pools.pool_classes_by_scheme = _pools(settings.read_timeout_seconds)
         # Threads of its own: a store that stalls must not take those that decode pictures.
         self._threads = ThreadPoolExecutor(CONNECTIONS, "object-store")
         self._client = Minio(
@@ -180,12 +216,7 @@ class S3ObjectStore:
             secret_key=settings.secret(),
             region=settings.region,
             secure=address.scheme == "https",
-            # The client's own pool retries for six seconds when refused and reads for five minutes.
-            http_client=urllib3.PoolManager(
-                maxsize=CONNECTIONS,
-                retries=urllib3.Retry(connect=1, read=1, redirect=0, backoff_factor=0.1),
-                timeout=_TimeLeft(connect=settings.connect_timeout_seconds, read=settings.read_timeout_seconds),
-            ),
+            http_client=pools,
         )
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
@@ -239,7 +270,7 @@ class S3ObjectStore:
         response, pieces = self._client.get_object(bucket_name=self.bucket, object_name=key), []
         try:
             # The timeout of a connection is for each silence, and a store may trickle.
-            while piece := response.read1(READ_AT_ONCE):
+            while piece := response.read1(AT_ONCE):
                 pieces.append(piece)
                 _seconds_left(_PATIENCE.get())
             return b"".join(pieces)

@@ -177,6 +177,18 @@ async def test_no_thread_waits_for_the_store_when_its_time_is_over(unwilling: Un
     assert await every_thread_is_free(store)
 
 
+async def test_a_slow_line_has_the_time_that_it_needs_unless_the_block_is_over(unwilling: UnwillingStore) -> None:
+    store, unwilling.answer = unwilling.client(connect_timeout_seconds=0.4, read_timeout_seconds=10), "slow line"
+    data, began = bytes(16_000_000), time.monotonic()
+    with waiting_at_most(0.6), pytest.raises(ObjectStoreUnavailableError):
+        await store.put("x", data, "image/png")
+    assert await every_thread_is_free(store)
+    assert time.monotonic() - began < 2
+    began = time.monotonic()
+    await store.put("x", data, "image/png")
+    assert time.monotonic() - began > 1, "no slow line"
+
+
 async def test_a_store_that_takes_nothing_is_not_ready(
     object_store: S3ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,7 +26,8 @@ class UnwillingStore:
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            while await reader.readuntil(b"\r\n\r\n"):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                await self._take(reader, head)
                 while self.answer == "nothing":
                     await asyncio.sleep(0.02)
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % LENGTH)
@@ -36,9 +38,19 @@ class UnwillingStore:
                         await asyncio.sleep(0.1)
         writer.close()
 
-    def client(self) -> S3ObjectStore:
+    async def _take(self, reader: asyncio.StreamReader, head: bytes) -> None:
+        """The body, if there is one; over a slow line, 5 MB a second, if that is the answer."""
+        length = re.search(rb"\r\ncontent-length: (\d+)", head.lower())
+        left = int(length[1]) if length else 0
+        while left and self.answer == "slow line":
+            left -= len(await reader.readexactly(min(left, 50_000)))
+            await asyncio.sleep(0.01)
+        await reader.readexactly(left)
+
+    def client(self, **settings: float) -> S3ObjectStore:
         """One that speaks to it."""
-        return S3ObjectStore(ObjectStoreSettings(endpoint=f"http://127.0.0.1:{self.port}", secret_key=SecretStr("x")))
+        endpoint = f"http://127.0.0.1:{self.port}"
+        return S3ObjectStore(ObjectStoreSettings(endpoint=endpoint, secret_key=SecretStr("x"), **settings))  # type: ignore[arg-type]
 
 
 @asynccontextmanager
