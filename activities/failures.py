@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+import random
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -20,10 +23,16 @@ from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
 from workflows.steps import AWAY
 
+T = TypeVar("T")
+
 LONGEST_MESSAGE = 500  # characters of an exception's text that go into a history
 
 AWAY_PAUSE = timedelta(seconds=6)
 """Until a step that found the store or the database away is tried again. What was killed is back within seconds."""
+
+LONGEST_TURN_SECONDS = 300.0
+"""Until a step that found its places taken is tried again; it begins with a second or two, and doubles. Thousands may
+wait for a server that does not answer, and each try is work for Temporal and for this process."""
 
 PICTURE_TRIES = 3
 """How often a picture's address is asked: whoever waits for it hears soon. Steps have more attempts, for workers that
@@ -49,6 +58,30 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
         non_retryable=not retryable,
         category=ApplicationErrorCategory.BENIGN,
     )
+
+
+def not_its_turn(detail: str) -> ApplicationError:
+    """Of a step that leaves its worker's place to others, and is asked again later."""
+    longest = min(LONGEST_TURN_SECONDS, 2.0 ** min(activity.info().attempt, 16))
+    return ApplicationError(
+        detail,
+        type="NotItsTurn",
+        next_retry_delay=timedelta(seconds=random.uniform(longest / 2, longest)),
+        category=ApplicationErrorCategory.BENIGN,
+    )
+
+
+async def together(*work: Coroutine[Any, Any, T]) -> list[T]:
+    """As `asyncio.gather`, but where one fails the others are over before that is told.
+
+    So none of them stores anything behind a clean-up.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in work]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 @contextmanager

@@ -5,7 +5,6 @@ Each step may run any number of times.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import random
 import uuid
@@ -19,7 +18,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.device import heartbeats
-from activities.failures import count_refused_picture, expected_failures, failure, is_tried_again
+from activities.failures import count_refused_picture, expected_failures, failure, is_tried_again, together
 from activities.objects import add_outcomes, get_object, holder, put_object
 from domain import accounts, products
 from domain import object_keys as keys
@@ -76,7 +75,7 @@ class GarmentActivities:
 
         with expected_failures():
             async with heartbeats():
-                front, back = await asyncio.gather(
+                front, back = await together(
                     side("front", garment.picture, garment.picture_url),
                     side("back", garment.back_picture, garment.back_picture_url),
                 )
@@ -92,7 +91,7 @@ class GarmentActivities:
         stored: dict[str, ObjectRef] = {}
         with expected_failures():
             async with heartbeats():
-                pictures = await asyncio.gather(self._normalised(request.front), self._normalised(request.back))
+                pictures = await together(self._normalised(request.front), self._normalised(request.back))
                 for side, png in zip(("front", "back"), pictures, strict=True):
                     if png is not None:
                         key = keys.product_picture_key(request.account_id, request.registration_id, side)

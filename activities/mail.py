@@ -20,6 +20,7 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.failures import not_its_turn
 from domain import mails
 from domain.tables import Mail
 from runtime.database import Database
@@ -27,8 +28,9 @@ from runtime.settings import MailSettings
 from workflows import steps
 from workflows.contracts import MailReport, SendMailInput
 
-SENDING_THREADS = 4
-"""A server that is silent holds one for up to a minute; nobody but mail waits for them."""
+AT_ONCE = 4
+"""Threads that send. A server that is silent holds each for up to a minute, and with it one of the places of the worker
+(`worker_cpu.main`), which are for jobs, too: mail that finds none free does not wait in a place."""
 
 log = structlog.get_logger(__name__)
 
@@ -40,15 +42,17 @@ class MailActivities:
     database: Database
     settings: MailSettings
     name: str
-    _threads: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(SENDING_THREADS, "mail"), init=False
-    )
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(AT_ONCE, "mail"), init=False)
+    _under_way: set[asyncio.Future[str | None]] = field(default_factory=set, init=False)
 
     @activity.defn(name=steps.SEND_MAIL.name)
     async def send_mail(self, request: SendMailInput) -> MailReport:
         """Send the message unless that was done, and note it. One that is refused for good is not tried again.
 
         A worker that dies between the two sends it twice, under one Message-ID.
+
+        Raises:
+            ApplicationError: It may go another time.
         """
         mail_id = uuid.UUID(request.mail_id)
         mail = await self.database.read(mails.find_mail, mail_id=mail_id)
@@ -58,7 +62,12 @@ class MailActivities:
             return MailReport(outcome="sent" if mail.sent_at else "refused")
         if self.settings.host is None:
             raise ApplicationError("no mail server is set", type="MailServerMissing")
-        refusal = await asyncio.get_running_loop().run_in_executor(self._threads, self._deliver, mail)
+        if len(self._under_way) >= AT_ONCE:
+            raise not_its_turn("enough mail is being sent")
+        sending = asyncio.get_running_loop().run_in_executor(self._threads, self._deliver, mail)
+        self._under_way.add(sending)  # until its thread is free, though nobody waits for it any more
+        sending.add_done_callback(self._under_way.discard)
+        refusal = await asyncio.shield(sending)
         mark = mails.mark_sent if refusal is None else mails.mark_refused
         await self.database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
         if refusal is None:

@@ -7,7 +7,6 @@ are not followed, and of an answer the first kilobyte is read.
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 import uuid
 from collections import Counter
@@ -19,8 +18,8 @@ import aiohttp
 import structlog
 from standardwebhooks import Webhook
 from temporalio import activity
-from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.failures import not_its_turn
 from domain import webhooks
 from domain.mails import Letterhead
 from domain.webhooks import LONGEST_ANSWER, Attempt, Outgoing, Standing
@@ -41,10 +40,6 @@ ANSWER_SECONDS = 2.0  # to wait for the body of an answer, which is only for peo
 AT_ONCE_PER_ACCOUNT = 8
 """Attempts under way for one account in one process, an eighth of its places (`worker_cpu.main`): one whose receivers
 take their whole time for an answer must leave places for the others."""
-
-LONGEST_TURN_SECONDS = 300.0
-"""Until an attempt that found its account's places taken is tried again; it begins with a second or two, and doubles.
-Thousands may wait for receivers that do not answer, and each try is work for Temporal and for this process."""
 
 HEADERS = {"User-Agent": "TryOnWebhooks/1.0", "Content-Type": "application/json", "Accept-Encoding": "identity"}
 
@@ -163,12 +158,7 @@ class WebhookActivities:
                 found = Standing(webhooks.FAILED, found.attempts)
             return _report(found)
         if self._under_way[found.account_id] >= self.at_once:
-            raise ApplicationError(
-                "the account has enough attempts under way",
-                type="NotItsTurn",
-                next_retry_delay=_pause_after(activity.info().attempt),
-                category=ApplicationErrorCategory.BENIGN,
-            )
+            raise not_its_turn("the account has enough attempts under way")
         self._under_way[found.account_id] += 1
         try:
             attempt, pause = await self.sender.send(found)
@@ -192,12 +182,6 @@ class WebhookActivities:
                 reason=attempt.fault,
             )
         return _report(standing)
-
-
-def _pause_after(tries: int) -> timedelta:
-    """Until it is asked again whether it is its turn, when it was not so many times."""
-    longest = min(LONGEST_TURN_SECONDS, 2.0 ** min(tries, 16))
-    return timedelta(seconds=random.uniform(longest / 2, longest))
 
 
 def _report(standing: Standing | None) -> WebhookReport:

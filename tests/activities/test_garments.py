@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import io
 from typing import Any
 
@@ -78,6 +79,42 @@ async def test_a_back_photo_is_fetched_too() -> None:
     fetched = await fetch(store, encoded(), picture_url=URL, back_picture_url=URL)
     assert fetched.back_picture is not None
     assert await store.list_keys("") == ["jobs/j/work/garment-1-back.png", "jobs/j/work/garment-1-front.png"]
+
+
+async def test_nothing_is_stored_behind_a_side_that_was_refused() -> None:
+    """The job ends then, and what it has stored is deleted."""
+    store, storing, over = MemoryObjectStore(), asyncio.Event(), asyncio.Event()
+    put = store.put
+
+    async def slowly(key: str, data: bytes, content_type: str) -> None:
+        storing.set()
+        await over.wait()
+        await put(key, data, content_type)
+
+    data = encoded(photo(400, 300))
+    await store.put("jobs/j/input/1", data, "image/jpeg")
+    ref = ObjectRef.of("tryon", "jobs/j/input/1", data, "image/jpeg")
+    store.put = slowly  # type: ignore[method-assign]
+
+    class Refusing(FakeFetcher):
+        async def fetch(self, url: str) -> bytes:
+            await storing.wait()
+            return await super().fetch(url)
+
+    garment = GarmentSource(index=1, category="upper_body", picture_url=URL, back_picture=ref)
+    nowhere: Any = None
+    refusal = ImageError(ImageErrorCode.URL_UNREACHABLE, "404")
+    steps = GarmentActivities(nowhere, store, Refusing(refusal), ImageLimits(), DecoderPool())
+    step = asyncio.create_task(
+        ActivityEnvironment().run(steps.fetch_garment, FetchGarmentInput(job_id="j", garment=garment))
+    )
+    await storing.wait()
+    done, _ = await asyncio.wait([step], timeout=0.2)
+    assert not done, "a write that is under way cannot be called back"
+    over.set()
+    with pytest.raises(ApplicationError) as refused:
+        await step
+    assert refused.value.type == "garment_url_unreachable"
 
 
 async def test_a_transparent_png_lies_on_white() -> None:

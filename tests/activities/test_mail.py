@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -14,11 +15,11 @@ from typing import Literal
 import pytest
 from pydantic import SecretStr
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
-from activities.mail import MailActivities
+from activities.mail import AT_ONCE, MailActivities
 from activities.reconciling import ReconcilingActivities
 from domain import mails
 from domain.mails import Letter
@@ -85,6 +86,35 @@ async def test_mail_and_others_do_not_wait_for_each_others_threads(database: Dat
     finally:
         over.set()
         await asyncio.gather(*held)
+
+
+async def test_mail_to_a_silent_server_leaves_places_of_the_worker_to_others(database: Database) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        sending = MailActivities(database, settings(port, timeout_seconds=60), "Fitting Room")
+
+        async def send() -> MailReport:
+            request = SendMailInput(mail_id=str(await written(database)))
+            return await ActivityEnvironment().run(sending.send_mail, request)
+
+        under_way = [asyncio.create_task(send()) for _ in range(AT_ONCE)]
+        silent.settimeout(10)
+        connections = [(await asyncio.to_thread(silent.accept))[0] for _ in under_way]
+        with pytest.raises(ApplicationError) as refused:
+            await send()
+        assert (refused.value.type, refused.value.category) == ("NotItsTurn", ApplicationErrorCategory.BENIGN)
+        under_way[0].cancel()
+        await asyncio.wait(under_way[:1])
+        with pytest.raises(ApplicationError, match="enough mail"):  # its thread still waits for the server
+            await send()
+        for each in connections:
+            each.close()
+        await asyncio.wait(under_way)
+        assert {type(each.exception()) for each in under_way[1:]} == {ApplicationError}
+        again = asyncio.create_task(send())
+        (await asyncio.to_thread(silent.accept))[0].close()
+        with pytest.raises(ApplicationError, match="SMTPServerDisconnected"):
+            await again
 
 
 @pytest.mark.parametrize("answer", ["451 try again later", "RCPT 450 greylisted"])
