@@ -131,11 +131,13 @@ class AccountJobs:
     async def delete(self, job_id: str) -> None:
         """Delete what is stored of a job; one in progress is cancelled and not billed. Polls are 404 from then on.
 
+        One that is past its time can be deleted once more, for the copy that a backfill keeps of its picture.
+
         Raises:
             TryOnError: ``job_not_found``, as in `state`.
             ObjectStoreUnavailableError: Polls are 404 already, but its pictures are left to the purge.
         """
-        job = await self._find(job_id)
+        job = await self._find(job_id, or_copied=True)
 
         def end(session: Session) -> tuple[bool, Sequence[str]]:
             now = datetime.now(UTC)
@@ -151,7 +153,7 @@ class AccountJobs:
             await self._parts.store.delete(key)
         await self._parts.database.write(jobs.forget_results, job_ids=[job.id], copies=kept)
 
-    async def _find(self, job_id: str) -> Job:
+    async def _find(self, job_id: str, *, or_copied: bool = False) -> Job:
         try:
             identifier = uuid.UUID(job_id)
         except ValueError:
@@ -159,8 +161,14 @@ class AccountJobs:
         job = await self._parts.database.read(
             jobs.find_job, job_id=identifier, account_id=self._account_id, started_by=self._started_by
         )
-        if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
+        if job is None:
             raise TryOnError("job_not_found")
+        if job.expires_at is not None and job.expires_at <= datetime.now(UTC):
+            copies: list[str] = []
+            if or_copied and job.erased_at is None:
+                copies = await self._parts.database.read(backfills.copies_of, job_ids=[job.id])
+            if not copies:
+                raise TryOnError("job_not_found")
         return job
 
     async def _run_of(self, job: Job) -> Progress | None:

@@ -229,12 +229,14 @@ class JobRecord:
 
     Attributes:
         backfill_id: The backfill that had it accepted, as far as that is still known.
+        copied: Whether a backfill keeps a copy of its picture.
         bookings: Oldest first; none for one that cost nothing whatever became of it.
     """
 
     job: Job
     key: ApiKey | None
     backfill_id: str | None
+    copied: bool
     bookings: Sequence[Booking]
     product_names: dict[str, str]
 
@@ -321,11 +323,13 @@ def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -
         .where(LedgerEntry.job_id == job_id)
         .order_by(LedgerEntry.at, LedgerEntry.kind)
     )
-    item = select(BackfillItem.backfill_id).where(BackfillItem.job_id == job_id, BackfillItem.account_id == account_id)
+    items = select(BackfillItem).where(BackfillItem.job_id == job_id, BackfillItem.account_id == account_id)
+    item = session.scalar(items.limit(1))
     return JobRecord(
         row.Job,
         row.ApiKey,
-        session.scalar(item.limit(1)) if row.ApiKey is None else None,
+        None if item is None else item.backfill_id,
+        item is not None and item.result_key is not None,
         [Booking(*each) for each in bookings],
         product_names(session, account_id=account_id, public_ids=_products_of([row.Job.products])),
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, delete, func, literal, or_, select, update
+from sqlalchemy import Select, case, delete, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
@@ -21,6 +21,7 @@ from domain.access.keys import count_start
 from domain.errors import ErrorCode, TryOnError, sentence_of
 from domain.money.plans import PlanBook, seconds_to_next_day
 from domain.money.quota import lock_account, release, reserve, settle
+from domain.object_keys import result_key
 from domain.tables import Account, BackfillItem, Job, rows_changed
 from domain.webhooks import announce, announce_volume, forget_job, has_endpoint
 
@@ -319,13 +320,12 @@ def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence
 def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
     """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
 
-    What is left is the billing record, and the key of a picture that is due to be deleted.
+    What is left is the billing record, and the key of a picture that is due to be deleted: also where it is gone, for
+    by it the purge finds copies.
     """
-    session.execute(
-        update(Job)
-        .where(Job.id == job_id)
-        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, caller_metadata=None, report=None)
-    )
+    erased = update(Job).where(Job.id == job_id).values(erased_at=now, expires_at=now)
+    erased = erased.values(result_key=case((Job.status == COMPLETED, result_key(str(job_id)))))
+    session.execute(erased.values(workflow_input={}, products=None, caller_metadata=None, report=None))
     forget_job(session, job_id=job_id)
 
 

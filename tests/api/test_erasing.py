@@ -7,12 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from temporalio.testing import ActivityEnvironment
 
 from activities.purging import PurgingActivities
 from domain.access.keys import KeyDigester
 from domain.jobs import backfills, jobs
 from domain.object_keys import input_key, result_key
+from domain.tables import Job, rows_changed
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import BackfillSettings, JobSettings
@@ -141,6 +143,32 @@ async def test_a_backfills_copy_that_could_not_be_deleted_is_left_to_the_purge(
     await ActivityEnvironment().run(purging.purge, SweepInput())
     assert api.store.objects == {}
     assert await database.read(backfills.copies_of, job_ids=[uuid.UUID(job_id)]) == []
+
+
+@pytest.mark.parametrize("away", [False, True], ids=["at once", "by the purge"])
+async def test_a_copy_outlives_the_result_and_can_be_deleted_then(
+    api: Api, database: Database, monkeypatch: pytest.MonkeyPatch, away: bool
+) -> None:
+    job_id = await copied_job(api, database)
+    of_job = update(Job).where(Job.id == uuid.UUID(job_id)).values(expires_at=datetime.now(UTC) - HOUR)
+    await database.write(rows_changed, of_job)
+    purging = PurgingActivities(database, api.store, JobSettings(), BackfillSettings())
+    await ActivityEnvironment().run(purging.purge, SweepInput())
+    assert list(api.store.objects) == [COPY]
+    assert (await api.poll(job_id)).status_code == 404
+
+    async def refuse(key: str) -> None:
+        raise ObjectStoreUnavailableError(key)
+
+    with monkeypatch.context() as outage:
+        if away:
+            outage.setattr(api.store, "delete", refuse)
+        assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == (503 if away else 204)
+    await ActivityEnvironment().run(purging.purge, SweepInput())
+    assert api.store.objects == {}
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 404
+    job = await database.read(jobs.get_job, job_id=uuid.UUID(job_id))
+    assert (job.erased_at is not None, job.workflow_input, job.result_key) == (True, {}, None)
 
 
 async def test_where_its_pictures_came_from_is_forgotten_whatever_happens_then(

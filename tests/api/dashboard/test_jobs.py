@@ -13,7 +13,7 @@ from PIL import Image
 
 from api.cursor import cursor_at
 from domain import accounts, products
-from domain.jobs import jobs
+from domain.jobs import backfills, jobs
 from domain.object_keys import input_key, result_key
 from domain.products import public_id
 from domain.tables import ApiKey, BackfillItem, Job
@@ -246,6 +246,21 @@ async def test_a_job_stays_when_its_picture_has_gone(api: Api, browser: Browser)
     assert (await browser.get(f"/jobs/{job_id}/result.jpg")).status_code == 404
     answer = await browser.follow(await browser.get(f"/jobs/{job_id}/delete"))
     assert "nothing left to delete" in words(answer)
+
+
+async def test_the_copy_of_a_backfill_can_be_deleted_when_the_picture_has_gone(api: Api, browser: Browser) -> None:
+    job_id = await completed(api, await accepted(api), ago=2 * HOUR)
+    copy, now = "backfills/b/results/one.jpg", datetime.now(UTC)
+    of_item: dict[str, Any] = {"account_id": api.caller.account_id, "key": "one", "job_id": job_id, "now": now}
+    await api.store.put(copy, JPEG, "image/jpeg")
+    await api.parts.database.write(backfills.note_job, backfill_id="b", **of_item)
+    await api.parts.database.write(backfills.note_result, result_key=copy, **of_item)
+    assert "Delete job data" in words(await browser.get(f"/jobs/{job_id}"))
+    await browser.post(f"/jobs/{job_id}/delete", page=f"/jobs/{job_id}/delete")
+    assert await api.store.list_keys(copy) == []
+    text = words(await browser.get(f"/jobs/{job_id}"))
+    assert "You deleted the picture and inputs on" in text
+    assert "Delete job data" not in text
 
 
 async def test_a_failed_job_says_why_and_what_to_do(api: Api, browser: Browser) -> None:
