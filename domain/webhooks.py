@@ -70,7 +70,7 @@ KEPT = timedelta(days=30)  # how long a delivery is kept, whatever became of it
 
 HEAD_START = timedelta(minutes=2)
 """Whoever writes a message starts its run, and a run makes its attempts when they are due. One that is later than this
-was left behind. An attempt itself is over within half of it."""
+was left behind, or waits for its turn. An attempt itself is over within half of it."""
 
 LOW_SHARE = 5  # volume is low below one part in so many
 
@@ -185,6 +185,11 @@ def find_endpoint(
     return found
 
 
+def _lock_open_account(session: Session, account_id: uuid.UUID) -> None:
+    if lock_account(session, account_id=account_id).blocked_at is not None:
+        raise TryOnError("account_blocked")
+
+
 def create_endpoint(
     session: Session, *, account_id: uuid.UUID, terms: EndpointTerms, now: datetime | None = None
 ) -> WebhookEndpoint:
@@ -194,9 +199,7 @@ def create_endpoint(
         TryOnError: ``webhooks_too_many``, or ``account_blocked``.
     """
     now = now or datetime.now(UTC)
-    account = lock_account(session, account_id=account_id)  # so that two at once do not exceed the limit
-    if account.blocked_at is not None:
-        raise TryOnError("account_blocked")
+    _lock_open_account(session, account_id)  # so that two at once do not exceed the limit
     count = select(func.count()).where(WebhookEndpoint.account_id == account_id)
     if (session.scalar(count) or 0) >= MOST_ENDPOINTS:
         raise TryOnError("webhooks_too_many")
@@ -220,8 +223,9 @@ def change_endpoint(
     """Change fields of `EndpointTerms`. One that is switched on again begins without a past.
 
     Raises:
-        TryOnError: ``webhook_not_found``.
+        TryOnError: ``webhook_not_found``, or ``account_blocked``.
     """
+    _lock_open_account(session, account_id)  # an erasure under way switches endpoints off, for good
     endpoint = find_endpoint(session, account_id=account_id, endpoint_id=endpoint_id, lock="change")
     present = EndpointTerms(endpoint.url, endpoint.events, endpoint.description, endpoint.enabled)  # type: ignore[arg-type]
     _set_terms(endpoint, EndpointTerms(**{**asdict(present), **changes}), now or datetime.now(UTC))

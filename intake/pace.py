@@ -7,6 +7,7 @@ what its engines measured at their start to the object store, and tells it again
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from domain.object_keys import WORKERS, pace_key
 from engines.pace import Pace
-from runtime.object_store import ObjectMissingError, ObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectMissingError, ObjectStore, ObjectStoreUnavailableError, waiting_at_most
 from workflows.contracts import MAX_GARMENTS
 
 TOLD_EVERY_SECONDS, TOLD_AGAIN_SECONDS = 3600.0, 5.0
@@ -28,8 +29,8 @@ BELIEVED_FOR = timedelta(days=1)
 """What was not told again for so long is about a machine that is gone. A worker that starts anew, which may take
 minutes, must not be forgotten meanwhile."""
 
-LOOK_SECONDS = 2.0
-"""For how long what was read is used again."""
+LOOK_SECONDS, PATIENCE_SECONDS = 2.0, 5.0
+"""For how long what was read is used again, and how long a look waits for the store."""
 
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 
@@ -97,14 +98,16 @@ class DrawingTimes:
         due = self._read_at is None or self._clock() - self._read_at >= LOOK_SECONDS
         if due:
             self._read_at = self._clock()
-            self._looking = asyncio.create_task(self._look())
+            # Others may wait for it too: whoever begins it has no more to spend on it than they.
+            self._looking = asyncio.create_task(self._look(), context=contextvars.Context())
         if due or self._told is None:
             await asyncio.shield(self._looking)  # of others too, whoever began it and is cancelled
         return max((each.by_garments[garments - 1] for each in self._told or ()), default=0.0)
 
     async def _look(self) -> None:
         try:
-            self._told = await self._read()
+            with waiting_at_most(PATIENCE_SECONDS):
+                self._told = await self._read()
         except ObjectStoreUnavailableError as error:
             log.warning("the time of drawing cannot be read", reason=str(error)[:200])
             if self._told is None:

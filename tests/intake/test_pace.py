@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import intake.pace
+import runtime.object_store
 from engines.pace import Pace
 from intake.job import lengthened
 from intake.pace import DrawingTimes, keep_telling
-from runtime.object_store import ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError, waiting_at_most
 from tests.memory_store import MemoryObjectStore
 
 SLOW = Pace("cpu", "bfloat16", 100.0, 30, garments_per_pass=1)
@@ -123,6 +124,22 @@ async def test_all_wait_for_the_first_look_and_then_nobody_for_one_of_others() -
     assert await times.seconds_for(1) == 3000
     waiting.set()
     assert await third == 3000
+
+
+async def test_whoever_has_no_time_left_for_the_store_takes_none_from_the_others() -> None:
+    store = MemoryObjectStore()
+    await tell(store, SLOW)
+    read = store.list_page
+
+    async def heeding(prefix: str) -> object:
+        runtime.object_store._seconds_left(runtime.object_store._PATIENCE.get())
+        return await read(prefix)
+
+    store.list_page = heeding  # type: ignore[method-assign,assignment]
+    times = DrawingTimes(store)
+    with waiting_at_most(0):
+        first = asyncio.create_task(times.seconds_for(1))
+    assert [await first, await times.seconds_for(1)] == [3000, 3000]
 
 
 @pytest.mark.parametrize(("drawing", "deadline"), [(0, 300), (75, 300), (600, 2400), (30_000, 86_400)])

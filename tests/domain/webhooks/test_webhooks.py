@@ -15,7 +15,7 @@ from sqlalchemy import event, select
 from api.webhooks.schemas import MESSAGES
 from domain import erasure, products, webhooks
 from domain.access.keys import KeyDigester
-from domain.accounts import OwnTerms
+from domain.accounts import OwnTerms, block_account
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.mails import Letter, Letterhead, write_mail
@@ -370,6 +370,15 @@ async def test_of_two_rotations_at_once_both_secrets_sign(database: Database, ca
     with database.reading() as session:
         kept = session.get_one(WebhookEndpoint, made.id)
     assert [kept.secret, kept.previous_secret] == [second.secret, *answered]
+
+
+async def test_an_endpoint_of_a_blocked_account_is_not_switched_on(database: Database, caller: Caller) -> None:
+    """A call that was let in before an erasure blocked its account and switched the endpoint off."""
+    own = {"account_id": caller.account_id, "endpoint_id": (await endpoint(database, caller, enabled=False)).id}
+    await database.write(block_account, account_id=caller.account_id, reason="erased", now=NOW)
+    with pytest.raises(TryOnError) as refused:
+        await database.write(webhooks.change_endpoint, changes={"enabled": True}, **own)
+    assert refused.value.code == "account_blocked"
 
 
 @pytest.mark.databases("postgresql")
