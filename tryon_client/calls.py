@@ -265,7 +265,14 @@ class Call(Generic[Answer]):
         try:
             return self.parse(response)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise answers.unexpected(response) from None
+            failure = answers.unexpected(response)
+            failure.idempotency_key = self.idempotency_key
+            raise failure from None
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """What makes sending it again harmless, if it has one."""
+        return self.headers.get("Idempotency-Key")
 
 
 class JobFilter(TypedDict, total=False):

@@ -318,7 +318,7 @@ class Operations:
             if isinstance(failure, RateLimited) and turn is not None and failure.retry_after is not None:
                 self._pace.refused(turn, now, failure.retry_after)
             if delay is None or now + delay >= (claimed_until if deadline is None else deadline):
-                failure.idempotency_key = call.headers.get("Idempotency-Key")
+                failure.idempotency_key = call.idempotency_key
                 raise failure
             turn = None
             yield delay

@@ -93,8 +93,8 @@ async def show(
 ) -> Response:
     """The form: empty, or with a product and the sample portrait chosen."""
     form = Form()
-    form.add("personSource", personSource)
-    if productId:
+    form.add("personSource", personSource.replace("\0", ""))
+    if productId := productId.replace("\0", ""):
         form.add(in_garment(0, "source"), "product")
         form.add(in_garment(0, PRODUCT), productId)
     return await _form_page(request, parts, account_id, form)
@@ -419,11 +419,10 @@ def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now
         quota.check(session, plans, account_id=account_id, now=now)
     except TryOnError as error:
         refusal = error.entry.remedy or error.sentence
-    account, packs = accounts.find_account(session, account_id=account_id), usage.topup_remaining
-    left = quota.generations_left(session, plans, account=account, now=now) if account else 0
+    account = accounts.find_account(session, account_id=account_id)
+    included, packs = quota.what_is_left(session, plans, account=account, now=now) if account else (0, 0)
     period = "this period" if usage.trial_ends_at is None else "your trial"
     sentence = (
-        f"{max(0, left - packs):,} left in {period}, {packs:,} in packs. "
-        f"Used today: {usage.daily_used:,} of {usage.daily_cap:,}."
+        f"{included:,} left in {period}, {packs:,} in packs. Used today: {usage.daily_used:,} of {usage.daily_cap:,}."
     )
     return Standing(sentence, refusal)

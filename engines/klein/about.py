@@ -101,11 +101,11 @@ class KleinOptions(EngineOptions):
         """A folder that is there, or a repository in the hub's local cache."""
         if folder.is_dir():
             return True
-        from engines.klein.repository import model_folder  # here, for its library is not installed everywhere
-
         try:
+            from engines.klein.repository import model_folder  # here, for its library is not installed everywhere
+
             return model_folder(str(self.model), self.revision or REVISION).is_dir()
-        except EngineUnavailable:
+        except (ImportError, EngineUnavailable):
             return False
 
 

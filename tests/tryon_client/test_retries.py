@@ -25,6 +25,7 @@ from tryon_client import (
     ServiceUnavailable,
     TryOnApiError,
     TryOnClient,
+    UnexpectedAnswer,
 )
 from tryon_client.operations import API_REQUESTS, LONGEST_BACKOFF_SECONDS, LONGEST_CLAIM_SECONDS
 
@@ -166,6 +167,13 @@ async def test_each_try_that_may_have_claimed_the_key_is_waited_for(
 async def test_no_answer_leaves_the_key_to_ask_again_with(client: Any, server: ScriptedServer, jpeg: bytes) -> None:
     server.reply(*[DROP] * 4)
     with pytest.raises(ConnectionFailed) as caught:
+        await client.start(jpeg, product_id="prod_1")
+    assert caught.value.idempotency_key == server.received[0].headers["Idempotency-Key"]
+
+
+async def test_an_answer_that_cannot_be_read_leaves_it_too(client: Any, server: ScriptedServer, jpeg: bytes) -> None:
+    server.reply(Reply(202, b"<h1>All is well</h1>"))
+    with pytest.raises(UnexpectedAnswer) as caught:
         await client.start(jpeg, product_id="prod_1")
     assert caught.value.idempotency_key == server.received[0].headers["Idempotency-Key"]
 

@@ -267,6 +267,8 @@ def _drawing(name: str, standing: ItemStanding | None) -> Drawing:
     if standing is None or standing.job is None:
         return Drawing("waiting")
     job, report = standing.job, report_of(standing.job)
+    if job.erased_at is not None:
+        return Drawing(FAILED, said="It was erased.")
     if job.status == FAILED:
         return Drawing(FAILED, said=sentence_of(job.error_code or "", job.error_advice))
     if job.status == PROCESSING or standing.picture is None:

@@ -341,6 +341,12 @@ async def test_a_link_chooses_a_product_and_the_sample_portrait(
     assert (f'value="{product_id}"' in shown.partition('name="garments[0].productId.other"')[2][:200]) is not offered
 
 
+async def test_a_link_with_a_null_character_chooses_nothing_of_the_kind(browser: Browser) -> None:
+    shown = await browser.get("/playground?productId=%00&personSource=%00sample")
+    assert shown.status_code == 200
+    assert re.search(r'name="personSource" value="sample"[^>]*checked', shown.text)
+
+
 DARK = Finding(code="photo_dark", severity="advice", advice="The photo is dark.")
 TROUSERS = Finding(code="garment_not_recognised", garment=1, advice="It looks like trousers.")
 

@@ -90,6 +90,15 @@ async def test_weights_in_the_hubs_cache_are_left_to_set_up(
     assert "hub's cache" in the(await findings_of(engine.look_at_weights, case), "weights", "skipped").sentence
 
 
+async def test_without_the_libraries_for_it_weights_are_missing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "engines.klein.repository", None)
+    case = engine_settings(settings, engine="klein", weights_dir=tmp_path)
+    missing = the(await findings_of(engine.look_at_weights, case), "weights", "error")
+    assert "tryon engines fetch klein" in (missing.remedy or "")
+
+
 async def test_weights_of_unknown_licence(settings: Settings, fetched: Path) -> None:
     manifest = json.loads((fetched / MANIFEST).read_text())
     manifest["sources"][0]["repository"] = "somebody/something"

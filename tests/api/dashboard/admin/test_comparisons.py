@@ -105,7 +105,10 @@ async def test_the_sheet_shows_pictures_times_checks_and_why_there_is_none(
         assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/webp")
     assert (await operator.get(f"{PAGE}/{name}/items/000000.jsonl")).status_code == 404
     await database.write(jobs.end_access, job_id=drawn, now=now)
-    assert "/results/" not in (await operator.get(f"{PAGE}/{name}")).text, "it was erased, and its copy is yet to go"
+    page = await operator.get(f"{PAGE}/{name}")
+    assert "/results/" not in page.text, "its copy is yet to go"
+    assert "It was erased." in words(page)
+    assert "It is being drawn" not in words(page)
 
 
 @pytest.mark.parametrize(
