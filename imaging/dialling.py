@@ -89,6 +89,9 @@ class JudgingResolver(AbstractResolver):
             if isinstance(error.__cause__, DNSError) and error.__cause__.args[0] in NOT_THERE:
                 raise socket.gaierror(socket.EAI_NONAME, str(error)) from error
             raise
+        of_ipv4 = [each for each in answers if ":" not in each["host"]]
+        if 0 < len(of_ipv4) < len(answers) and not _reaches_ipv6():
+            answers = of_ipv4  # the others could not be dialled, and need no judging
         for answer in answers:
             if refusal_of(ip_address(answer["host"]), trusted_networks=self._trusted_networks):
                 raise ImageError(
@@ -101,6 +104,16 @@ class JudgingResolver(AbstractResolver):
     async def close(self) -> None:
         """Release the resolver underneath."""
         await self._resolver.close()
+
+
+def _reaches_ipv6() -> bool:
+    """Whether there is a way from this machine to public addresses of IPv6. Nothing is sent."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.connect(("2001:db8::1", 443))  # RFC 3849: nobody's
+    except OSError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,8 @@ TURNS: dict[int, Image.Transpose] = {
 def stored_orientation(image: Image.Image) -> int:
     """Read the tag of a picture that was loaded; a missing, unknown or unreadable one counts as upright.
 
-    Pillow's own look goes on to the XMP, which programs leave as it was when they turn a picture; browsers do not.
+    Pillow's own look goes on to the XMP, which programs leave as it was when they turn a picture, and to EXIF that old
+    programs put into texts of a PNG. Browsers do neither, and what people saw there is what they mean.
 
     Returns:
         1 to 8.

@@ -51,6 +51,9 @@ SELF_MADE = "self-signed on this machine"
 STAMP_SECONDS = 3.0
 """How long a time-stamp authority may take. c2pa itself waits for 30 s, which is all that the step of a job has."""
 
+SLOWER = 4.0
+"""How much longer our own part of it may take than a moment before: others work in the meantime."""
+
 UNASKED_SECONDS = 60.0
 """How long an authority that failed is left alone: pictures must not wait for it one after the other."""
 
@@ -251,16 +254,21 @@ class PictureSigner:
             builder.sign(signer, media_type, io.BytesIO(picture), sink)
             return sink.getvalue()
 
-        if self._timestamp_url and self._clock() >= self._unasked_until:
-            try:
-                return _within(self._stamp_seconds, partial(write, self._stamping))
-            except (c2pa.C2paError, TimeoutError) as error:
-                self._unasked_until = self._clock() + UNASKED_SECONDS
-                log.warning("pictures without time stamps for a minute", reason=str(error)[:200] or "no answer")
+        # Without a stamp first: what fails here is not the authority's fault, nor is how long it takes.
+        began = self._clock()
         try:
-            return write(self._plain)
+            unstamped = write(self._plain)
         except c2pa.C2paError as error:
             raise SigningError(str(error)[:200]) from error
+        if not self._timestamp_url or self._clock() < self._unasked_until:
+            return unstamped
+        longest = self._stamp_seconds + SLOWER * (self._clock() - began)
+        try:
+            return _within(longest, partial(write, self._stamping))
+        except (c2pa.C2paError, TimeoutError, RuntimeError) as error:  # the last: there is no thread to be had
+            self._unasked_until = self._clock() + UNASKED_SECONDS
+            log.warning("pictures without time stamps for a minute", reason=str(error)[:200] or "no answer")
+            return unstamped
 
     @cached_property  # c2pa's signers work in any number of threads at a time
     def _plain(self) -> Any:

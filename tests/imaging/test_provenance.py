@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import socket
 import subprocess
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from imaging import provenance
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import TRAINED_COMPOSITE_XMP, convert_result, encode_jpeg
 from imaging.errors import ImageError
@@ -173,6 +175,26 @@ def test_an_authority_that_is_silent_costs_its_time_stamps_alone(authority: Auth
     for _ in range(2):
         sign()
     assert len(authority.asked) == 4
+
+
+def test_what_is_wrong_with_a_picture_is_not_the_authoritys_fault(authority: Authority) -> None:
+    signer = signer_of(timestamp_url=authority.url, stamp_seconds=5.0)
+    authority.hangs_up = True
+    with pytest.raises(SigningError):
+        signer.sign(b"no picture", DRAWN)
+    assert authority.asked == []
+    signer.sign(JPEG, DRAWN)
+    assert len(authority.asked) == 1
+
+
+def test_the_authority_has_its_time_however_long_our_own_part_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+    monkeypatch.setattr(provenance, "_within", lambda seconds, work: limits.append(seconds) or b"stamped")
+    clock = itertools.count()
+    signer = signer_of(timestamp_url="http://127.0.0.1:1/", stamp_seconds=3.0, clock=lambda: float(next(clock)))
+    assert signer.sign(JPEG, DRAWN) == b"stamped"
+    spent = 2  # looks at this clock until the plain signature was there
+    assert limits == [3.0 + provenance.SLOWER * spent]
 
 
 def painted_over(data: bytes) -> bytes:

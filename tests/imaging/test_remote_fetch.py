@@ -108,6 +108,22 @@ async def test_one_private_address_among_public_ones_condemns_the_name(shop: Sho
     assert shop.requests == []
 
 
+@pytest.mark.parametrize("reached", [False, True])
+async def test_addresses_of_ipv6_count_where_they_could_be_dialled(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, reached: bool
+) -> None:
+    """A name of both kinds may have one of the second that leads nowhere, such as 64:ff9b::7f00:1 of a network."""
+    monkeypatch.setattr("imaging.dialling._reaches_ipv6", lambda: reached)
+    fetcher = shop.fetcher(ScriptedResolver(shop_example=[["127.0.0.1", "fd00::1"]]))
+    if reached:
+        assert (await failure(fetcher, shop.url("/picture"))).code == "garment_url_refused"
+    else:
+        assert await fetcher.fetch(shop.url("/picture")) == PICTURE
+        await fetcher.close()
+    alone = shop.fetcher(ScriptedResolver(shop_example=[["fd00::1"]]))
+    assert (await failure(alone, shop.url("/picture"))).code == "garment_url_refused"
+
+
 async def test_a_name_that_changes_its_address_between_fetches(shop: Shop) -> None:
     resolver = ScriptedResolver(shop_example=[["127.0.0.1"], ["127.0.0.2"]])
     fetcher = shop.fetcher(resolver)
