@@ -80,8 +80,10 @@ async def together(*work: Coroutine[Any, Any, T]) -> list[T]:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in work]
     except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return [task.result() for task in tasks]
+        first = failures.exceptions[0]
+    else:
+        return [task.result() for task in tasks]
+    raise first  # out here, so that it keeps what caused it
 
 
 @contextmanager

@@ -89,17 +89,19 @@ class JudgingResolver(AbstractResolver):
             if isinstance(error.__cause__, DNSError) and error.__cause__.args[0] in NOT_THERE:
                 raise socket.gaierror(socket.EAI_NONAME, str(error)) from error
             raise
-        of_ipv4 = [each for each in answers if ":" not in each["host"]]
-        if 0 < len(of_ipv4) < len(answers) and not _reaches_ipv6():
-            answers = of_ipv4  # the others could not be dialled, and need no judging
-        for answer in answers:
-            if refusal_of(ip_address(answer["host"]), trusted_networks=self._trusted_networks):
-                raise ImageError(
-                    ImageErrorCode.URL_REFUSED,
-                    f"{host} leads to {answer['host']}, which is no public address",
-                    refusal=Refusal.ADDRESS,
-                )
+        refused = [each["host"] for each in answers if self._is_refused(each)]
+        if refused and len(refused) < len(answers) and all(":" in each for each in refused) and not _reaches_ipv6():
+            return [each for each in answers if each["host"] not in refused]  # nobody here could dial the others
+        if refused:
+            raise ImageError(
+                ImageErrorCode.URL_REFUSED,
+                f"{host} leads to {refused[0]}, which is no public address",
+                refusal=Refusal.ADDRESS,
+            )
         return answers
+
+    def _is_refused(self, answer: ResolveResult) -> bool:
+        return refusal_of(ip_address(answer["host"]), trusted_networks=self._trusted_networks) is not None
 
     async def close(self) -> None:
         """Release the resolver underneath."""

@@ -29,8 +29,9 @@ BELIEVED_FOR = timedelta(days=1)
 """What was not told again for so long is about a machine that is gone. A worker that starts anew, which may take
 minutes, must not be forgotten meanwhile."""
 
-LOOK_SECONDS, PATIENCE_SECONDS = 2.0, 5.0
-"""For how long what was read is used again, and how long a look waits for the store."""
+LOOK_SECONDS, PATIENCE_SECONDS = 2.0, 2.0
+"""For how long what was read is used again, and how long a look waits for the store:
+beyond what the request that waits for it may."""
 
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 

@@ -23,6 +23,7 @@ from minio.deleteobjects import DeleteObject
 from minio.error import InvalidResponseError, S3Error, ServerError
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.response import HTTPResponse
 
 from runtime.settings import ObjectStoreSettings
 
@@ -119,6 +120,11 @@ def _pools(longest_silence: float) -> dict[str, type[HTTPConnectionPool]]:
                 if self.sock is not None:  # else this connects
                     self.sock.settimeout(silence)
                 super().send(data[place : place + AT_ONCE])
+
+        def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3's own
+            silence = float("inf") if self.timeout is None else self.timeout
+            self.timeout = min(silence, _seconds_left(_PATIENCE.get()))  # since it was set, time went into sending
+            return super().getresponse()
 
     class InPiecesOverTls(InPieces, HTTPSConnection):
         pass
