@@ -9,7 +9,8 @@ from playwright.async_api import Route, expect
 
 from tests.e2e.person import JOB_MS, Person
 
-RUN, CHECK, REPORT = "**/playground/run", "**/playground/check", re.compile("/products/import/[^/]+$")
+RUN, CHECK, STATE = "**/playground/run", "**/playground/check", "**/playground/jobs/*/state"
+REPORT = re.compile("/products/import/[^/]+$")
 
 
 async def run_to_the_end(person: Person) -> str:
@@ -35,6 +36,31 @@ async def test_a_run_whose_answer_was_lost_is_not_started_twice(person: Person) 
     assert await run_to_the_end(person) != first, "the same pictures are another job once there was an answer"
     await person.open("/jobs")
     assert await person.page.get_by_role("table").get_by_role("link").count() == 2
+
+
+async def test_a_run_is_waited_for_while_answers_about_it_break_off(person: Person) -> None:
+    async def broken(route: Route) -> None:
+        await route.fulfill(body='{"stat', content_type="application/json")
+
+    await person.sign_up()
+    await person.open("/playground")
+    await person.press("Fill in samples")
+    await person.page.route(STATE, broken, times=2)
+    await run_to_the_end(person)
+
+
+async def test_the_end_of_the_session_is_not_told_as_a_failed_run(person: Person) -> None:
+    async def signed_out(route: Route) -> None:
+        await route.fulfill(status=401, json={"error": "You are signed out. Sign in again to continue."})
+
+    await person.sign_up()
+    await person.open("/playground")
+    await person.press("Fill in samples")
+    await person.page.route(STATE, signed_out)
+    await person.page.locator("#go").click()
+    await person.reads("You are signed out. Sign in again to continue. What comes of the try-on is shown under Jobs.")
+    await expect(person.page.locator("#failed")).to_be_hidden()
+    await expect(person.page.locator("#under-way")).to_be_hidden()
 
 
 async def test_what_a_check_finds_out_too_late_is_dropped(person: Person) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from PIL import Image
-from playwright.async_api import Browser, Frame, FrameLocator, Page, Route, expect
+from playwright.async_api import Browser, Frame, FrameLocator, Page, Response, Route, expect
 
 from api.dashboard.samples import PORTRAIT, file_of, picture_of, pixels_of
 from tests.e2e.person import JOB_MS, PHONE, Person
@@ -316,6 +316,21 @@ async def test_the_camera_is_off_when_the_shops_page_closes_the_dialog(
         await becomes_true(frame, "live() === 0")
 
 
+async def test_the_camera_is_off_in_another_tab(chromium: Browser, site: Site, shop: str) -> None:
+    hide = "value => { Object.defineProperty(document, 'hidden', { value, configurable: true }); "
+    hide += "document.dispatchEvent(new Event('visibilitychange')); }"
+    async with before_the_camera(chromium, site, shop) as (_, frame):
+        await frame.evaluate(hide, True)
+        await frame.evaluate("allow()")
+        await becomes_true(frame, "streams.length === 1 && live() === 0")
+        await frame.evaluate(hide, False)
+        await frame.get_by_role("button", name="Use the camera").click()
+        await frame.evaluate("allow()")
+        await expect(frame.locator("#viewfinder")).to_be_visible()
+        await frame.evaluate(hide, True)
+        assert await frame.evaluate("[streams.length, live()]") == [2, 0]
+
+
 async def test_the_camera_is_off_while_a_picture_is_made(chromium: Browser, site: Site, shop: str, photo: Path) -> None:
     async with before_the_camera(chromium, site, shop) as (page, frame):
         await page.route("**/api/v1/tryon", unanswered)
@@ -375,6 +390,59 @@ async def test_a_picture_is_never_shown_under_another_products_name(
         done = [each["product"] for each in await events_of(page) if each["name"] == "completed"]
         assert done == ["striped-sweater"]
         assert person.complaints == []
+
+
+async def test_a_try_on_that_goes_on_already_is_found_and_not_started_again(
+    chromium: Browser, site: Site, shop: str, photo: Path
+) -> None:
+    async def lose(route: Route) -> None:
+        # As the browser would have sent it; Playwright knows what it adds at the end no more than the rest.
+        answer = await route.fetch(headers={**route.request.headers, "sec-fetch-site": "same-origin"})
+        assert answer.status == 202
+        await route.abort()
+
+    async with Person.before(chromium, site) as person:
+        page, dialog = person.page, dialog_of(person.page)
+        replayed: list[bool] = []
+
+        def note(answer: Response) -> None:
+            if answer.request.method == "POST" and answer.url.endswith("/api/v1/tryon"):
+                replayed.append("idempotent-replayed" in answer.headers)
+
+        page.on("response", note)
+        await page.add_init_script(NOTE_EVENTS)
+        await page.goto(shop)
+        tee = page.locator(f"try-on[product={next(iter(PRODUCTS))}]")
+        leave, start, stop, again = (
+            dialog.get_by_role("button", name=name) for name in ("Close", "Try it on", "Stop", "Use another photo")
+        )
+        result = dialog.locator("#result")
+        await tee.click()
+        await dialog.get_by_role("checkbox").check()
+        await dialog.locator("#file").set_input_files(photo)
+        await page.route("**/api/v1/tryon", lose, times=1)
+        await start.click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("cannot be reached", timeout=JOB_MS)
+        await start.click()
+        await expect(result).to_be_visible(timeout=JOB_MS)
+        assert replayed == [True]
+
+        await again.click()
+        await page.route("**/api/v1/tryon/*", unanswered)
+        async with page.expect_response("**/api/v1/tryon"):
+            await start.click()
+        await stop.click()
+        await page.unroute("**/api/v1/tryon/*")
+        await start.click()
+        await expect(result).to_be_visible(timeout=JOB_MS)
+        assert replayed == [True, False, True], "what was shown is settled; what was stopped is not"
+
+        await again.click()
+        await start.click()
+        await leave.click()
+        await becomes_true(page.main_frame, "noted.filter(each => each.name === 'completed').length === 3")
+        await tee.click()
+        await expect(result).to_be_visible()
 
 
 def test_pictures_of_the_example_are_those_of_the_samples() -> None:

@@ -22,7 +22,12 @@ from runtime.embedded.record import StackRecord
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.stack.command_line import PROJECT, TRYON, run_program
 
-NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
+NO_RATE_LIMIT = {
+    "TRYON_RATE_LIMIT_REQUESTS": "10000",
+    "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1",
+    "TRYON_RATE_LIMIT_VISITOR_REQUESTS": "10000",
+    "TRYON_RATE_LIMIT_VISITOR_WINDOW_SECONDS": "1",
+}
 """Tests poll much more often than a client should. The short window keeps the log of calls short."""
 
 

@@ -34,6 +34,9 @@ async function ask(address, options = {}) {
   return { ok: answer.ok, status: answer.status, body };
 }
 
+// The service no longer tells how the run goes on, since the session has ended, say.
+class Refusal extends Error {}
+
 // The photo that the result is compared with: the local file, or the sample's own picture.
 function photoBefore() {
   if (before.startsWith("blob:")) URL.revokeObjectURL(before);
@@ -64,11 +67,12 @@ async function watch(jobId) {
     let standing;
     try {
       standing = await ask(`/dashboard/playground/jobs/${jobId}/state`);
-      away = standing.status >= 500 ? away + 1 : 0;
+      const broken = standing.ok && !standing.body.status; // it broke off on the way
+      away = broken || standing.status >= 500 ? away + 1 : 0;
     } catch {
       away += 1; // the network is away; the job goes on without it
     }
-    if (away === 0 && !standing.ok) return { status: "failed", error: standing.body.error };
+    if (away === 0 && !standing.ok) throw new Refusal(standing.body.error);
     if (away === 0 && standing.body.status !== "processing") return standing.body;
     if (away === 0) showStage(standing.body);
     else say("The service cannot be reached right now. Your try-on continues, and this page keeps checking.");
@@ -194,9 +198,12 @@ playground.addEventListener("submit", async (event) => {
     place("outcome").scrollIntoView({ block: "nearest" });
     place("outcome-heading").focus({ preventScroll: true }); // the button that had the focus is disabled by now
     await finish(body.jobId, await watch(body.jobId), photo);
-  } catch {
+  } catch (error) {
     say("");
-    trouble("The service cannot be reached. The try-on may have been started: look under Jobs, or try again in a moment. The same form is not started twice.");
+    if (error instanceof Refusal) {
+      show("waiting-for-you");
+      trouble(`${error.message} What comes of the try-on is shown under Jobs.`);
+    } else trouble("The service cannot be reached. The try-on may have been started: look under Jobs, or try again in a moment. The same form is not started twice.");
   } finally {
     go.disabled = !place("refusal").hidden;
   }

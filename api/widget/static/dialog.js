@@ -12,6 +12,8 @@ const part = (id) => document.getElementById(id);
 let product = null;
 let photo = null; // { uri, width, height }
 let running = null; // the try-on under way: an AbortController that knows its product
+let shown = null; // the product of the picture in the result
+const unsettled = new Map(); // by product, the { photo, key } of a request that the service may have accepted
 
 function call(path, options = {}) {
   const headers = { Authorization: `Bearer ${KEY}`, ...options.headers };
@@ -25,17 +27,19 @@ function sentence(code, otherwise) {
   return TEXTS.errors[code] || own || TEXTS.errors.internal;
 }
 
+/* Why there is no picture, and whether that is settled: whether none can come of what was asked for. */
 class Refused extends Error {
-  constructor(code, words) {
+  constructor(code, words, settled) {
     super(words);
     this.code = code;
+    this.settled = settled;
   }
 }
 
 async function refusal(answer) {
   const body = await answer.json().catch(() => ({}));
   const code = answer.headers.get("X-Error-Code") || "internal";
-  return new Refused(code, sentence(code, body.error));
+  return new Refused(code, sentence(code, body.error), answer.status < 500 && answer.status !== 429);
 }
 
 function show(id) {
@@ -112,6 +116,7 @@ async function startCamera() {
   try {
     mine.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "user", height: { ideal: 1600 } } });
     if (mine !== camera) return release(mine);
+    if (document.hidden) return seeing(false);
     video.srcObject = mine.stream;
     await video.play();
     if (mine === camera) seeing(true);
@@ -151,15 +156,14 @@ async function start() {
   show("progress");
   say(TEXTS.started);
   try {
-    const body = JSON.stringify({ customerPhotoBase64: photo.uri, productId: asked });
-    const accepted = await call("tryon", { method: "POST", body, signal });
-    if (!accepted.ok) throw await refusal(accepted);
-    const { jobId } = await accepted.json();
+    const jobId = await accepted(asked, signal);
     const picture = await ended(jobId, signal);
     signal.throwIfAborted();
+    unsettled.delete(asked);
     part("after").src = part("download").href = picture;
     part("before").src = photo.uri;
     slide(0);
+    shown = asked;
     show("result");
     say(TEXTS.done);
     tell("completed", { product: asked, jobId });
@@ -167,12 +171,34 @@ async function start() {
     if (mine !== running) return;
     show("choose");
     if (signal.aborted) return;
-    const known = error instanceof Refused ? error : new Refused("unreachable", sentence("unreachable"));
+    const known = error instanceof Refused ? error : new Refused("unreachable", sentence("unreachable"), false);
+    if (known.settled) unsettled.delete(asked);
     complain(known.message);
     tell("failed", { product: asked, code: known.code });
   } finally {
     if (mine === running) running = null;
   }
+}
+
+/* The job of this photo and product. Whoever asks again, because the answer was lost or after stopping, gets the job that
+goes on already: it is not paid for twice. */
+async function accepted(asked, signal) {
+  if (unsettled.get(asked)?.photo !== photo) unsettled.set(asked, { photo, key: newKey() });
+  const { key } = unsettled.get(asked);
+  const body = JSON.stringify({ customerPhotoBase64: photo.uri, productId: asked });
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (let seconds = 1; ; seconds = Math.min(8, 2 * seconds)) { // each counts against the visitor's rate
+    const answer = await call("tryon", { method: "POST", headers: { "Idempotency-Key": key }, body, signal });
+    if (answer.ok) return (await answer.json()).jobId;
+    const refused = await refusal(answer);
+    if (refused.code !== "idempotency_in_progress" || Date.now() > deadline) throw refused;
+    await pause(seconds, signal);
+  }
+}
+
+/* Not `randomUUID`, which is not there in frames of shops without HTTPS. */
+function newKey() {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((each) => each.toString(16)).join("-");
 }
 
 async function ended(jobId, signal) {
@@ -197,11 +223,11 @@ async function ended(jobId, signal) {
     if (body.status === "completed") return body.resultImageBase64;
     if (body.status === "failed") {
       const code = answer.headers.get("X-Error-Code") || "internal";
-      throw new Refused(code, sentence(code, body.error));
+      throw new Refused(code, sentence(code, body.error), true);
     }
     if (!answer.headers.has("Preference-Applied")) await pause(2, signal);
   }
-  throw new Refused("timed_out", sentence("timed_out"));
+  throw new Refused("timed_out", sentence("timed_out"), false);
 }
 
 function pause(seconds, signal) {
@@ -233,7 +259,7 @@ function present(message) {
   const choices = Array.isArray(message.products) ? message.products : [];
   dress(message.theme || {}, message.scheme);
   choose(String(message.product), choices);
-  if (running?.product === product) return;
+  if (running?.product === product || (shown === product && !part("result").hidden)) return;
   running?.abort(); // its picture would stand under another product's name
   running = null;
   show("choose");
@@ -286,5 +312,7 @@ part("again").addEventListener("click", () => show("choose"));
 part("slider").addEventListener("input", (event) => slide(event.target.value));
 part("close").addEventListener("click", () => { seeing(false); tell("close"); });
 addEventListener("keydown", (event) => { if (event.key === "Escape") { seeing(false); tell("close"); } });
+
+document.addEventListener("visibilitychange", () => { if (document.hidden && camera?.stream) seeing(false); });
 
 tell("ready");
