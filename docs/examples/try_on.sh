@@ -31,8 +31,13 @@ printf '{"customerPhotoBase64": "%s", "garmentImageUrl": "%s", "category": "%s"}
 
 # The same key in every retry: whatever is lost on the way, one job is started and billed.
 key=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)
-status=$(call "$VTO_BASE_URL/api/v1/tryon" --data-binary "@$folder/body" \
-  --header "Content-Type: application/json" --header "Idempotency-Key: $key")
+# An earlier try, whose answer was lost, may still have the key: for a minute at most.
+for pause in 1 2 4 8 8 8 8 8 8 8; do
+  status=$(call "$VTO_BASE_URL/api/v1/tryon" --data-binary "@$folder/body" \
+    --header "Content-Type: application/json" --header "Idempotency-Key: $key")
+  [ "$status" = 409 ] || break
+  sleep "$pause"
+done
 if [ "$status" != 202 ]; then
   echo "Refused with $status: $(field error)" >&2
   exit 1

@@ -13,6 +13,7 @@ type Poll =
   | { status: "failed"; error: string };
 
 const MAX_RETRIES = 3;
+const LONGEST_CLAIM_MS = 90_000;
 const LONGEST_PAUSE_SECONDS = 60;
 
 /** The service said no. Decide by `status` and `code`; `message` is for people. */
@@ -31,7 +32,6 @@ class TryOnApiError extends Error {
 
   get mayPass(): boolean {
     if (this.status === 429) return this.code === "rate_limited";
-    if (this.status === 409) return this.code === "idempotency_in_progress";
     return [500, 502, 503, 504].includes(this.status);
   }
 }
@@ -49,14 +49,17 @@ function pauseAfter(error: unknown, retries: number): number | null {
 /** Send a request, and send it again where that may help. */
 async function send<Answer>(path: string, init: RequestInit): Promise<Answer> {
   const headers = { Authorization: `Bearer ${process.env.VTO_API_KEY}`, ...init.headers };
-  for (let retries = 0; ; retries++) {
+  const free = Date.now() + LONGEST_CLAIM_MS;
+  for (let retries = 0, conflicts = 0; ; ) {
     try {
       const response = await fetch(`${process.env.VTO_BASE_URL}${path}`, { ...init, headers });
       const text = await response.text();
       if (response.ok) return JSON.parse(text) as Answer;
       throw new TryOnApiError(response, sentenceIn(text));
     } catch (error) {
-      const pause = pauseAfter(error, retries);
+      // An earlier try, whose answer was lost, still has the key: for a minute at most.
+      const taken = error instanceof TryOnApiError && error.code === "idempotency_in_progress" && Date.now() < free;
+      const pause = taken ? Math.min(8, 2 ** conflicts++) : pauseAfter(error, retries++);
       if (pause === null) throw error;
       await sleep(1000 * pause);
     }

@@ -86,16 +86,18 @@ async def test_the_example_says_why_there_is_none(service: LiveService, folder: 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_example_tries_again_under_the_same_key(service: LiveService, folder: Path, language: str) -> None:
     with running_server() as server:
-        server.reply(refusal(503, "busy", Retry_After="1"), DROP, ACCEPTED, processing(), refusal(502), COMPLETED)
+        taken = refusal(409, "idempotency_in_progress", Retry_After="1")
+        server.reply(refusal(503, "busy", Retry_After="1"), DROP, taken, taken, ACCEPTED)
+        server.reply(processing(), refusal(502), COMPLETED)
         scripted = replace(service, url=server.url)
         done = await scripted.run(
             *command(language, folder), "me.jpg", "shirt.jpg", "upper_body", "out.jpg", folder=folder
         )
         assert done.code == 0, done.stderr
         assert (folder / "out.jpg").read_bytes() == PICTURE
-        assert [sent.method for sent in server.received] == ["POST"] * 3 + ["GET"] * 3
-        assert len({sent.headers["Idempotency-Key"] for sent in server.received[:3]}) == 1
-        assert {sent.headers["Prefer"] for sent in server.received[3:]} == {"wait=25"}
+        assert [sent.method for sent in server.received] == ["POST"] * 5 + ["GET"] * 3
+        assert len({sent.headers["Idempotency-Key"] for sent in server.received[:5]}) == 1
+        assert {sent.headers["Prefer"] for sent in server.received[5:]} == {"wait=25"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
