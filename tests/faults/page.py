@@ -153,7 +153,7 @@ def _soak(run: dict[str, Any]) -> str:
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
-        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen; lives of less than 50 minutes are not judged. Killed: {kills}.\n\n"
+        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen, between moments with equally many processes, or where there are more processes in the end than at any time in the first half; lives of less than 50 minutes are not judged. Killed: {kills}.\n\n"
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)

@@ -1,0 +1,47 @@
+"""What counts as growth in hours of use."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.soak import Sample, grown, growth
+
+MB = 2**20
+HOUR = range(0, 3600, 5)
+
+
+def coming_and_going(at: int) -> Sample:
+    """A worker whose second decoder ends when it was idle, and is there again in the last minutes."""
+    decoders = 1 if at % 1500 > 900 and at < 3300 else 2
+    return Sample(at, 1 + decoders, (220 + 35 * decoders) * MB, 29 + 5 * decoders)
+
+
+def leaking(at: int) -> Sample:
+    grown_by = 60 * MB * at // 3600
+    return coming_and_going(at)._replace(bytes=coming_and_going(at).bytes + grown_by)
+
+
+def one_process_a_kill(at: int) -> Sample:
+    return Sample(at, 2 + at // 360, (220 + 35 * (at // 360)) * MB, 29)
+
+
+def connections_left(at: int) -> Sample:
+    return coming_and_going(at)._replace(descriptors=coming_and_going(at).descriptors + at // 180)
+
+
+@pytest.mark.parametrize(
+    ("life", "what"),
+    [
+        (coming_and_going, []),
+        (leaking, ["bytes"]),
+        (one_process_a_kill, ["processes"]),
+        (connections_left, ["descriptors"]),
+    ],
+)
+def test_growth_is_told_from_processes_that_come_and_go(life: object, what: list[str]) -> None:
+    assert grown(growth([life(at) for at in HOUR])) == what  # type: ignore[operator]
+
+
+def test_a_short_life_is_not_judged() -> None:
+    assert grown(growth([leaking(at) for at in HOUR if at < 2400])) == []
+    assert growth([leaking(0)]) == {"minutes": 0.0}
