@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT
-from tests.faults.page import DRILL, FAULTS_RUN, MACHINES, PAGE, SOAK, page, take_in
+from tests.faults.hostile import TARGETS
+from tests.faults.page import DRILL, FAULTS_RUN, HOSTILE, MACHINES, PAGE, SOAK, page, take_in
 from tests.faults.referee import Verdict
 
 JUDGED = {each.name for each in fields(Verdict)}
@@ -35,7 +36,12 @@ def test_every_verdict_is_of_all_that_is_looked_at_now(run: Path) -> None:
     assert [each for each in verdicts if "lost" in each and not each.keys() >= JUDGED] == []
 
 
-@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK, MACHINES, DRILL], ids=lambda file: file.stem)
+def test_every_hostile_input_was_sent_as_it_is_sent_now() -> None:
+    rows = json.loads(HOSTILE.read_text())["rows"]
+    assert {row["what"]: row["promise"] for row in rows} == {each.what: each.promise for each in TARGETS.values()}
+
+
+@pytest.mark.parametrize("run", [FAULTS_RUN, SOAK, MACHINES, HOSTILE, DRILL], ids=lambda file: file.stem)
 def test_every_figure_is_of_a_commit_without_changes(run: Path) -> None:
     told = json.loads(run.read_text())
     commits = {row.get("commit", told.get("commit", "unknown")) for row in told.get("rows", [told])}
