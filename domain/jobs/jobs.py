@@ -324,7 +324,8 @@ def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
     by it the purge finds copies.
     """
     erased = update(Job).where(Job.id == job_id).values(erased_at=now, expires_at=now)
-    erased = erased.values(result_key=case((Job.status == COMPLETED, result_key(str(job_id)))))
+    due = func.coalesce(Job.result_key, case((Job.status == COMPLETED, result_key(str(job_id)))))
+    erased = erased.values(result_key=due)
     session.execute(erased.values(workflow_input={}, products=None, caller_metadata=None, report=None))
     forget_job(session, job_id=job_id)
 
