@@ -23,6 +23,7 @@ from temporalio.exceptions import ApplicationError
 from activities.failures import not_its_turn
 from domain import mails
 from domain.tables import Mail
+from imaging.decoder_pool import seen
 from runtime.database import Database
 from runtime.settings import MailSettings
 from workflows import steps
@@ -66,19 +67,14 @@ class MailActivities:
             raise not_its_turn("enough mail is being sent")
         sending = asyncio.get_running_loop().run_in_executor(self._threads, self._deliver, mail)
         self._under_way.add(sending)  # until its thread is free, though nobody waits for it any more
-        sending.add_done_callback(self._sent)
-        refusal = await asyncio.shield(sending)
+        sending.add_done_callback(self._under_way.discard)
+        refusal = await seen(sending)
         mark = mails.mark_sent if refusal is None else mails.mark_refused
         await self.database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
         if refusal is None:
             return MailReport(outcome="sent")
         log.warning("mail was refused for good", mail_id=request.mail_id, reason=refusal)
         return MailReport(outcome="refused")
-
-    def _sent(self, sending: asyncio.Future[str | None]) -> None:
-        self._under_way.discard(sending)
-        if not sending.cancelled():
-            sending.exception()  # seen, also where nobody waited
 
     def _deliver(self, mail: Mail) -> str | None:
         """Hand it over; what comes back is why it never will be.

@@ -166,7 +166,7 @@ class DecoderPool:
         await self._shares.take(holder)
         doing = asyncio.ensure_future(self._threaded(partial(work, *args, **kwargs)))
         doing.add_done_callback(lambda _: self._shares.give_back(holder))
-        return await _seen(doing)
+        return await seen(doing)
 
     async def _pixels(self, holder: Hashable, request: Header, data: bytes) -> NDArray[np.uint8]:
         header, pixels = await self._ask(holder, request, data)
@@ -181,7 +181,7 @@ class DecoderPool:
             asking = asyncio.ensure_future(self._threaded(partial(process.ask, request, data)))
             try:
                 async with asyncio.timeout(self._cpu_seconds * WALL_SECONDS_PER_CPU_SECOND):
-                    header, payload = await _seen(asking)
+                    header, payload = await seen(asking)
             except BaseException as error:
                 process.kill()
                 await asyncio.wait([asking])
@@ -216,7 +216,7 @@ class DecoderPool:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-async def _seen(work: asyncio.Future[Result]) -> Result:
+async def seen(work: asyncio.Future[Result]) -> Result:
     """Wait for work that goes on when the wait is cancelled; its failure is retrieved then, too."""
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(work)

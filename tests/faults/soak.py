@@ -263,10 +263,11 @@ def growth(life: list[Sample]) -> dict[str, Any]:
     usual = statistics.mode(each.processes for each in second)
     equal = [each for each in second if each.processes == usual]
     if len(equal) > 2:  # a slope
-        trends = {name: _trend(equal, name) for name in ("bytes", "descriptors")}
-        latest = second[-max(1, len(second) // 5) :]
-        processes = {"most_before": max(each.processes for each in before)}
-        found |= {**trends, "processes": {**processes, "last": statistics.median(each.processes for each in latest)}}
+        found |= {name: _trend(equal, name) for name in ("bytes", "descriptors")}
+        found["processes"] = {
+            "most_before": max(each.processes for each in before),
+            "last": statistics.median(each.processes for each in second[-max(1, len(second) // 5) :]),
+        }
     return found
 
 
