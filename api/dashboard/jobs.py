@@ -26,7 +26,7 @@ from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, TryOnError, sentence_of
 from domain.jobs import job_history
 from domain.jobs.job_history import MOST_SEARCHED, Booking, JobFilter, JobRecord
-from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
+from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING, can_delete
 from domain.tables import Job
 from engines.pace import progress_words
 from gateway.calls import TemporalAwayError
@@ -163,7 +163,7 @@ async def show_job(request: Request, parts: Parts, record: OwnRecord) -> Respons
         job=job,
         progress=await _progress(parts, job),
         picture=fate_of_picture(job, now),
-        can_delete=can_delete(record, now),
+        can_delete=can_delete(job, copied=record.copied, now=now),
         bill=bill_of(record),
         asked_by=asked_by(record),
         kind=KINDS.get(job.kind, job.kind),
@@ -208,7 +208,7 @@ async def job_picture(
 @router.get("/jobs/{jobId}/delete")
 async def ask_to_delete(request: Request, record: OwnRecord) -> Response:
     """Ask before something goes for good."""
-    if not can_delete(record, datetime.now(UTC)):
+    if not can_delete(record.job, copied=record.copied, now=datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     return page(request, "jobs/delete.html", job=record.job)
 
@@ -216,10 +216,10 @@ async def ask_to_delete(request: Request, record: OwnRecord) -> Response:
 @router.post("/jobs/{jobId}/delete")
 async def delete_job(own: OwnJobs, record: OwnRecord, jobId: str) -> Response:
     """Delete what is stored of the job; one in progress is cancelled."""
-    if not can_delete(record, datetime.now(UTC)):
-        return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     try:
         await own.delete(jobId)
+    except TryOnError:
+        return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     except ObjectStoreUnavailableError:
         # Nobody can fetch it any more, and the purge deletes it.
         return redirect(f"/jobs/{record.job.id}", notice="job_deleted_soon")
@@ -360,12 +360,6 @@ def fate_of_picture(job: Job, now: datetime) -> str:
     if job.status == FAILED:
         return "none"
     return "kept" if job.result_key and job.expires_at and job.expires_at > now else "deleted"
-
-
-def can_delete(record: JobRecord, now: datetime) -> bool:
-    """Whether anything is stored that the owner may delete: what was sent, or what came of it, or a copy of that."""
-    job = record.job
-    return job.erased_at is None and (job.expires_at is None or job.expires_at > now or record.copied)
 
 
 def report_of(job: Job) -> RenderReport | None:

@@ -137,7 +137,10 @@ class AccountJobs:
             TryOnError: ``job_not_found``, as in `state`.
             ObjectStoreUnavailableError: Polls are 404 already, but its pictures are left to the purge.
         """
-        job = await self._find(job_id, or_copied=True)
+        job = await self._find_own(job_id)
+        copied = await self._parts.database.read(backfills.copies_of, job_ids=[job.id])
+        if not jobs.can_delete(job, copied=bool(copied), now=datetime.now(UTC)):
+            raise TryOnError("job_not_found")
 
         def end(session: Session) -> tuple[bool, Sequence[str]]:
             now = datetime.now(UTC)
@@ -153,7 +156,13 @@ class AccountJobs:
             await self._parts.store.delete(key)
         await self._parts.database.write(jobs.forget_results, job_ids=[job.id], copies=kept)
 
-    async def _find(self, job_id: str, *, or_copied: bool = False) -> Job:
+    async def _find(self, job_id: str) -> Job:
+        job = await self._find_own(job_id)
+        if job.expires_at is not None and job.expires_at <= datetime.now(UTC):
+            raise TryOnError("job_not_found")
+        return job
+
+    async def _find_own(self, job_id: str) -> Job:
         try:
             identifier = uuid.UUID(job_id)
         except ValueError:
@@ -163,12 +172,6 @@ class AccountJobs:
         )
         if job is None:
             raise TryOnError("job_not_found")
-        if job.expires_at is not None and job.expires_at <= datetime.now(UTC):
-            copies: list[str] = []
-            if or_copied and job.erased_at is None:
-                copies = await self._parts.database.read(backfills.copies_of, job_ids=[job.id])
-            if not copies:
-                raise TryOnError("job_not_found")
         return job
 
     async def _run_of(self, job: Job) -> Progress | None:

@@ -209,6 +209,11 @@ def is_overdue(deadline_at: datetime, now: datetime) -> bool:
     return deadline_at + OVERDUE_GRACE <= now
 
 
+def can_delete(job: Job, *, copied: bool, now: datetime) -> bool:
+    """Whether anything is stored that its owner may delete: what was sent, what came of it, or a backfill's copy."""
+    return job.erased_at is None and (job.expires_at is None or job.expires_at > now or copied)
+
+
 def open_inputs(session: Session, *, account_id: uuid.UUID) -> Iterable[dict[str, Any]]:
     """What the account's jobs in progress were started with, some at a time."""
     own = select(Job.workflow_input).where(Job.account_id == account_id, IS_OPEN)
