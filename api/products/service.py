@@ -81,8 +81,10 @@ def read_product(product: CreateProduct | UpdateProduct, reader: PictureReader) 
     Raises:
         TryOnError: ``field_invalid`` for null where it cannot be; ``malformed_data_uri``, ``garment_url_refused``.
     """
-    own = type(product).model_fields.keys()  # unknown fields of the request are attributes too
-    said = product.model_fields_set if isinstance(product, UpdateProduct) else own
+    own = type(product).model_fields.keys()
+    said = own
+    if isinstance(product, UpdateProduct):  # unknown fields count as set too, and one may be called as an attribute is
+        said = product.model_fields_set - (product.model_extra or {}).keys()
     empty = {name for name in own & said if getattr(product, name) is None}
     if wrong := {wire_name: "cannot be null." for name, wire_name in NEEDED.items() if name in empty}:
         raise TryOnError("field_invalid", fields=wrong)
