@@ -22,7 +22,7 @@ FROM base AS builder
 WORKDIR /build
 COPY pyproject.toml constraints.txt ./
 COPY deployment/dependencies.py deployment/
-RUN python -m pip install -c constraints.txt --upgrade pip && python -m venv --without-pip /opt/venv
+RUN python -m pip install -c constraints.txt --upgrade pip setuptools && python -m venv --without-pip /opt/venv
 
 FROM builder AS service-dependencies
 RUN python deployment/dependencies.py service > requirements.txt \
@@ -43,12 +43,14 @@ COPY engines/__init__.py engines/models.py engines/
 RUN python -c "from pathlib import Path; from engines.models import fetch_models; fetch_models(Path('/models'), print)" \
     && chmod -R a+rX /models
 
-# The service's own files, compiled once, since the containers' file systems are read-only, and readable by the user that
-# the containers run as, whatever umask they were checked out under.
-FROM base AS source
+# The service's own files, with what Python would know of them if they had been installed: the version stands there. They
+# are compiled once, since the containers' file systems are read-only, and readable by the user that the containers run as,
+# whatever umask they were checked out under.
+FROM builder AS source
 WORKDIR /srv/tryon
 COPY . .
-RUN rm -rf pyproject.toml constraints.txt deployment/dependencies.py && python -m compileall -q . \
+RUN python -c "from setuptools import setup; setup()" --quiet dist_info \
+    && rm -rf pyproject.toml constraints.txt README.md deployment/dependencies.py && python -m compileall -q . \
     && chmod -R a+rX .
 
 # What every final image has in common.

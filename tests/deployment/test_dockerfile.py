@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -120,22 +122,42 @@ def test_the_image_without_a_gpu_draws_with_warp_and_has_its_models(dockerfile: 
         assert dockerfile.environment(target)["TRYON_MODELS_DIR"] in copied
 
 
-def test_the_sources_can_be_read_by_another_user_however_they_were_checked_out(
-    dockerfile: Dockerfile, tmp_path: Path
-) -> None:
-    """COPY keeps modes, and a checkout under umask 077 lets nobody but its owner read it."""
+@pytest.fixture
+def copied(dockerfile: Dockerfile, tmp_path: Path) -> Path:
+    """A few files as the stage of the sources leaves them, from a checkout under umask 077."""
     instructions = dockerfile.stages["source"].instructions
     (position,) = (index for index, (name, value) in enumerate(instructions) if (name, value) == ("COPY", ". ."))
-    copied = tmp_path / "copied"
-    (copied / "api").mkdir(parents=True)
-    (copied / "api" / "main.py").write_text("")
-    (copied / "tryon").write_text("")
+    folder = tmp_path / "copied"
+    (folder / "api").mkdir(parents=True)
+    (folder / "api" / "main.py").write_text("")
+    (folder / "tryon").write_text("")
+    for path in sent_to_the_builder():
+        if (PROJECT / path).is_file() and "/" not in path:
+            shutil.copy(PROJECT / path, folder)
     for path, mode in (("api/main.py", 0o600), ("tryon", 0o700), ("api", 0o700), (".", 0o700)):
-        (copied / path).chmod(mode)
+        (folder / path).chmod(mode)
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.defpath}"}
     for name, command in instructions[position + 1 :]:
         assert name == "RUN"
-        subprocess.run(["sh", "-ec", command], cwd=copied, env=environment, umask=0o077, check=True)
+        subprocess.run(["sh", "-ec", command], cwd=folder, env=environment, umask=0o077, check=True)
+    return folder
+
+
+def test_an_image_knows_the_version_of_what_is_in_it(copied: Path) -> None:
+    """Signed pictures, the page of the system and backups name it, and ask Python for it."""
+    (found,) = metadata.distributions(name="tryon-service", path=[str(copied)])
+    assert found.version == tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
+    assert any('extra == "gpu"' in each for each in found.requires or ()), "from which `tryon engines setup` installs"
+
+
+def test_the_command_is_the_one_that_an_installation_has() -> None:
+    module, name = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["scripts"]["tryon"].split(":")
+    script = (PROJECT / "deployment" / "tryon").read_text()
+    assert f"from {module} import {name}\n\n{name}()\n" in script
+
+
+def test_the_sources_can_be_read_by_another_user_however_they_were_checked_out(copied: Path) -> None:
+    """COPY keeps modes, and a checkout under umask 077 lets nobody but its owner read it."""
     modes = {path.name: path.stat().st_mode & 0o777 for path in (copied, *copied.rglob("*"))}
     assert (modes["copied"], modes["api"], modes["main.py"], modes["tryon"]) == (0o755, 0o755, 0o644, 0o755)
     assert all(mode & 0o044 == 0o044 for mode in modes.values())
