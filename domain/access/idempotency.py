@@ -8,6 +8,7 @@ job is not accepted.
 
 from __future__ import annotations
 
+import math
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -60,11 +61,15 @@ def claim_key(
         except IntegrityError:  # another request was first by a moment
             raise TryOnError("idempotency_in_progress", retry_after=1) from None
         return claim
-    if now - row.claimed_at < (LEASE if row.job_id is None else REMEMBERED):
+    age = now - row.claimed_at
+    if age < (LEASE if row.job_id is None else REMEMBERED):
         if row.fingerprint != fingerprint:
             raise TryOnError("idempotency_mismatch")
         if row.job_id is None:
-            raise TryOnError("idempotency_in_progress", retry_after=1)
+            # As long again as it has taken: most are done at once, and a caller who waits for one whose process died
+            # does so in eight requests, where one each second would use up its rate.
+            again = math.ceil(min(age, LEASE - age).total_seconds())
+            raise TryOnError("idempotency_in_progress", retry_after=max(1, again))
         return row.job_id
     row.fingerprint, row.claim, row.claimed_at, row.job_id = fingerprint, claim.token, now, None
     return claim

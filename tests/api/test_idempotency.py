@@ -76,7 +76,7 @@ async def test_of_many_first_uses_at_once_one_makes_the_job(api: Api, database: 
     for answer in answers:
         if answer.status_code == 409:
             assert answer.headers["X-Error-Code"] == "idempotency_in_progress"
-            assert answer.headers["Retry-After"] == "1"
+            assert int(answer.headers["Retry-After"]) >= 1
     assert await jobs_of(api, database) == 1
 
 
