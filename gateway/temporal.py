@@ -74,6 +74,9 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.2, 5.0  # between looks whether T
 
 REFUSED = (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT)
 
+IMPORT_MEMO = "importId"
+"""Which file of products a run of the account registers."""
+
 LONGEST_SUMMARY = 100  # characters of a product's name in the Temporal UI's list
 
 _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
@@ -306,15 +309,17 @@ class TemporalGateway:
     async def import_products(self, wanted: ImportProductsInput) -> None:
         """Start registering the rows of a file; raises `AlreadyRunningError` while another of the account is."""
         run_id, said = queues.import_workflow_id(wanted.account_id), f"import of {wanted.rows} products"
-        await self._begin(IMPORT, wanted, run_id, said, wanted.account_id, priority=BULK_PRIORITY)
+        memo = {IMPORT_MEMO: wanted.import_id}
+        await self._begin(IMPORT, wanted, run_id, said, wanted.account_id, priority=BULK_PRIORITY, memo=memo)
 
-    async def is_importing(self, account_id: str) -> bool:
-        """Whether a file of the account is being imported."""
+    async def is_importing(self, account_id: str, import_id: str) -> bool:
+        """Whether this file of the account is being imported; one at a time is."""
         try:
             run = await self._start(self.client.get_workflow_handle(queues.import_workflow_id(account_id)).describe())
         except RunNotFoundError:
             return False
-        return run.status in _OPEN
+        # a run of a release before 0.6 does not say whose rows it registers
+        return run.status in _OPEN and await run.memo_value(IMPORT_MEMO, import_id) == import_id
 
     async def set_watermark(self, wanted: SetWatermarkInput) -> WatermarkSetting:
         """Have a logo fetched and made the account's watermark, and wait for that.
@@ -424,6 +429,7 @@ class TemporalGateway:
         account_id: str | None = None,
         *,
         priority: int | None = None,
+        memo: Mapping[str, str] | None = None,
     ) -> WorkflowHandle[Any, Value]:
         attributes = [] if account_id is None else [SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)]
         policy = WorkflowIDConflictPolicy.FAIL if kind.alone else WorkflowIDConflictPolicy.USE_EXISTING
@@ -438,6 +444,7 @@ class TemporalGateway:
                 priority=Priority(priority_key=priority, fairness_key=account_id),
                 search_attributes=TypedSearchAttributes(attributes),
                 static_summary=summary,
+                memo=memo,
             )
         )
 

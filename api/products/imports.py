@@ -304,13 +304,9 @@ class ImportService:
         ]
 
     async def _state(self, import_id: str, *, whole: bool) -> str:
-        """Whether an import goes on: only the newest one may, and its run tells.
-
-        A run ends a moment after its last row; until then another file would be refused.
-        """
-        newest = (await self._ids())[:1]
+        """Whether an import goes on. A run ends a moment after its last row; until then another file would be refused."""
         try:
-            running = newest == [import_id] and await self._parts.temporal.is_importing(self._account)
+            running = await self._parts.temporal.is_importing(self._account, import_id)
         except TemporalAwayError:
             running = not whole
         if running:
