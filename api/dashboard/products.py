@@ -53,6 +53,8 @@ REMOVE_BACK = "removeBack"
 WHOLE = ""
 """The name under which stands what is wrong with the product as a whole."""
 
+CHANGED_MEANWHILE = "The product was changed after this form was opened. Save again to have it as it stands here."
+
 NEEDED = {"name": "Enter a name.", "category": "Choose the part of the body.", FRONT: "Choose a file or enter a link."}
 """What is said where a field is empty that nothing goes without."""
 
@@ -201,6 +203,8 @@ async def _saved(
     product_id, holder = None if product is None else public_id(product.id), None
     try:
         read = read_sent(form, service.parts.limits, changes=product is not None)
+        if product is not None and form.text("revision") not in ("", str(product.revision)):
+            raise FieldsRefused({WHOLE: CHANGED_MEANWHILE}, 409)
         saved, _ = await service.register(read, decoders, product_id)
     except FieldsRefused as refused:
         errors, status = refused.errors, refused.status

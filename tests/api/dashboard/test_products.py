@@ -223,6 +223,19 @@ async def test_a_change_that_is_wrong_changes_nothing(api: Api, browser: Browser
     assert "Revision 1" in words(await browser.get(path))
 
 
+async def test_a_change_over_one_that_nobody_has_seen_is_asked_about(catalogue: Catalogue, owner: Browser) -> None:
+    path = await added(owner)
+    (revision,) = re.findall(r'name="revision" value="(\d+)"', (await owner.get(f"{path}/edit")).text)
+    await catalogue.patch(path.rpartition("/")[2], size="L")
+    sent = {**GOOD, "name": "Shirt", "revision": revision}
+    asked = await owner.post(f"{path}/edit", sent)
+    assert (asked.status_code, "changed after this form was opened" in words(asked)) == (409, True)
+    assert (await record_of(catalogue, path))["size"] == "L"
+    (revision,) = re.findall(r'name="revision" value="(\d+)"', asked.text)
+    assert (await owner.post(f"{path}/edit", {**sent, "revision": revision})).status_code == 303
+    assert (await record_of(catalogue, path))["name"] == "Shirt"
+
+
 async def test_archived_after_a_question_and_brought_back(api: Api, browser: Browser) -> None:
     (path,) = await rows(api, SHIRT)
     assert "bring it back at any time" in words(await browser.get(f"{path}/archive"))
