@@ -39,7 +39,9 @@ PICTURE_TRIES = 3
 are killed."""
 
 
-def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
+def failure(
+    code: ErrorCode, detail: str, *, retryable: bool = False, again: timedelta | None = None, about: str = ""
+) -> ApplicationError:
     """An error of the catalogue as Temporal carries it: the code is its type.
 
     Expected ones are marked benign, so that they do not look like faults in logs and metrics.
@@ -47,7 +49,8 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
     Args:
         code: Why. Only what is raised here has a code for its type; any other exception is a fault of ours.
         detail: For people who read the history.
-        retryable: Whether Temporal tries the step again.
+        retryable: Whether Temporal tries the step again, with the pauses of the step.
+        again: After what pause it does instead.
         about: What the caller has to be told besides the code, as the error's one detail: in a product's steps the
             field to blame, in a job's the advice for the person who chose the pictures.
     """
@@ -55,7 +58,8 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
         detail[:LONGEST_MESSAGE],
         *([about[:LONGEST_SENTENCE]] if about else []),
         type=code,
-        non_retryable=not retryable,
+        non_retryable=not retryable and again is None,
+        next_retry_delay=again,
         category=ApplicationErrorCategory.BENIGN,
     )
 

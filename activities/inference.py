@@ -9,6 +9,7 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import numpy as np
 from opentelemetry.trace import NoOpTracer, Tracer
@@ -77,6 +78,8 @@ RENDER_FOLLOWS_SECONDS = 1.0
 
 SEGMENTER = "person"  # what stands for an engine where the person is found
 
+ENGINE_PAUSE = timedelta(seconds=20)
+"""Until a render is offered again to the workers, one of which did not have the engine that it names."""
 
 MOST_KEPT, KEPT_SECONDS = 4, 60.0
 """Photos and person maps, together, that wait in memory for their render, and for how long at most."""
@@ -195,8 +198,9 @@ class InferenceActivities:
                 prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed, drafts)
                 try:
                     engine = self.engines.engine_for(prepared.garments, request.engine)
-                except EngineUnavailable as error:  # another worker may have it
-                    raise failure("generation_failed", str(error), retryable=True, about=str(error)) from None
+                except EngineUnavailable as error:  # another worker may have it, and be busy or loading it
+                    said = str(error)
+                    raise failure("generation_failed", said, again=ENGINE_PAUSE, about=said) from None
                 with saying_which(garments):
                     result = await self._drawn(engine, prepared)
                 async with heartbeats(time.monotonic() - entered):
@@ -244,8 +248,7 @@ class InferenceActivities:
             return await self._metered(engine, request)
         except DeviceOutOfMemory:
             activity.logger.warning("device out of memory", extra={"engine": engine.info.name})
-        # Collecting what is left takes long enough for heartbeats to be missed.
-        await asyncio.to_thread(engine.free_memory)
+        await self.device.run(lambda _on_step, _should_stop: engine.free_memory())
         try:
             return await self._metered(engine, request)
         except DeviceOutOfMemory as error:
@@ -313,6 +316,8 @@ def record_render(engine: Engine, seconds: float, result: RenderResult | None) -
     info = activity.info()
     waited = (info.started_time - info.current_attempt_scheduled_time).total_seconds()
     meter.record(QUEUE_SECONDS, max(waited, 0.0), engine=name)
+    if result is None:
+        return  # a thread that hangs in the device's driver may hold what its memory is counted under
     for reading, value in engine.readings().items():
         gauge = activity.metric_meter().create_gauge_float(
             ENGINE_READING + reading, f"The engine's own reading {reading}"
