@@ -54,7 +54,7 @@ LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024  # a hundred thousand long rows
 
 ASKED_AT_ONCE = 500  # items in one question to the database
 
-WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})
+WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked", "busy"})
 """Refusals that say nothing about the item: it waits until they are over."""
 
 ASK_AGAIN = timedelta(seconds=5)

@@ -252,7 +252,8 @@ class GarmentActivities:
             pixels = await self.decoders.decode(holder(), data, self.limits, max_side=WORKING_SIDE)
         except ImageError as error:
             if stored is None:
-                raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"{error.code}: {error.detail}") from error
+                said = f"{error.code}: {error.detail}"
+                raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, said, retryable=error.retryable) from error
             raise
         return await self.decoders.in_thread(holder(), encode_png, pixels)
 

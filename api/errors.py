@@ -117,7 +117,7 @@ def as_tryon_error(error: Exception) -> TryOnError:
             # The first part of a location is where the value was: query or path.
             return refusal([{**complaint, "loc": complaint["loc"][1:]} for complaint in error.errors()])
         case ImageError():
-            return TryOnError(error.code)
+            return TryOnError("busy" if error.retryable else error.code)
         case ConnectionPoolTimeoutError():
             return TryOnError("busy")
         case ObjectStoreUnavailableError() | DBAPIError() | OSError():

@@ -129,8 +129,8 @@ class DecoderPool:
         """As `imaging.opening.inspect_image`, in a place of the holder's share.
 
         Raises:
-            ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. None of them
-                is worth another try.
+            ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. It is
+                ``retryable`` where the machine may be to blame: by the clock alone, or somebody killed the process.
         """
         header, _ = await self._ask(holder, {"task": "inspect", "limits": asdict(limits)}, data)
         return str(header["media_type"])
@@ -186,7 +186,8 @@ class DecoderPool:
                 process.kill()
                 await asyncio.wait([asking])
                 if isinstance(error, TimeoutError):
-                    raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too long") from None
+                    said = "decoding it took too long by the clock"  # the machine may have had no time for it
+                    raise ImageError(ImageErrorCode.TOO_COMPLEX, said, retryable=True) from None
                 raise
             if self._closed:
                 process.end()
@@ -268,7 +269,9 @@ class _Process:
             self.end()
         if self._process.returncode == -signal.SIGXCPU:
             raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too much time on the processor")
-        raise ImageError(ImageErrorCode.NOT_READABLE, f"the decoder died of it: {self._process.returncode}")
+        killed = self._process.returncode == -signal.SIGKILL  # by people, or by a kernel that is short of memory
+        said = f"the decoder died of it: {self._process.returncode}"
+        raise ImageError(ImageErrorCode.NOT_READABLE, said, retryable=killed)
 
     def kill(self) -> None:
         """Make `ask` return in another thread."""

@@ -56,7 +56,8 @@ async def inspect_pictures(
     """The media types of good pictures, by field, looked into one by one within the holder's share of the decoders.
 
     Raises:
-        TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
+        TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused. ``busy`` where it is
+            not known that a picture is to blame.
     """
     media_types, refused = {}, []
     for picture in pictures:
@@ -65,6 +66,8 @@ async def inspect_pictures(
                 raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
             media_types[picture.field] = await decoders.inspect(holder, picture.data, limits)
         except ImageError as error:
+            if error.retryable:
+                raise TryOnError("busy") from error
             refused.append(naming(picture.field, error))
     if refused:
         raise TryOnError.naming_all(refused)

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request, Response
 
 from api.dashboard.forms import SentForm
 from api.dashboard.rendering import page
+from api.errors import as_tryon_error
 from api.parts import PageDecoders, Parts
 from api.routes import RoutePolicy
-from domain.errors import CATALOGUE
 from imaging.errors import ImageError
 from imaging.provenance import OwnCertificates, sentences_of
 
@@ -38,6 +38,7 @@ async def read_picture(request: Request, form: SentForm, parts: Parts, decoders:
     try:
         told = await decoders.read_manifest(VISITORS, upload.data, own)
     except ImageError as error:
-        return page(request, "signed_pictures.html", 422, told=None, error=CATALOGUE[error.code].sentence)
+        refused = as_tryon_error(error)
+        return page(request, "signed_pictures.html", refused.entry.status or 422, told=None, error=refused.sentence)
     sentences = sentences_of(told, parts.settings.dashboard.name)
     return page(request, "signed_pictures.html", told=told, sentences=sentences, name=upload.filename)

@@ -304,7 +304,7 @@ class ImportService:
         ]
 
     async def _state(self, import_id: str, *, whole: bool) -> str:
-        """Whether an import goes on. A run ends a moment after its last row; until then another file would be refused."""
+        """Whether an import goes on. Its run ends a moment after its last row; until then another file is refused."""
         try:
             running = await self._parts.temporal.is_importing(self._account, import_id)
         except TemporalAwayError:

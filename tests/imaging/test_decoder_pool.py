@@ -46,10 +46,10 @@ def children() -> set[psutil.Process]:
     return set(psutil.Process().children()) - others
 
 
-async def code_of(decoding: object) -> str:
+async def code_of(decoding: object, *, retryable: bool = False) -> str:
     with pytest.raises(ImageError) as caught:
         await decoding  # type: ignore[misc]
-    assert not caught.value.retryable
+    assert caught.value.retryable is retryable
     return caught.value.code
 
 
@@ -92,7 +92,7 @@ async def test_a_decode_that_takes_too_long_by_the_clock_is_killed_and_the_next_
     monkeypatch.setattr(decoder_pool, "WALL_SECONDS_PER_CPU_SECOND", 0.1)
     (process,) = children()
     process.suspend()  # as on a machine that has no time for it
-    assert await code_of(pool.inspect("a", saved(quarters(), "JPEG"))) == "image_too_complex"
+    assert await code_of(pool.inspect("a", saved(quarters(), "JPEG")), retryable=True) == "image_too_complex"
     assert not process.is_running()
     monkeypatch.undo()
     assert await pool.inspect("a", saved(quarters(), "JPEG")) == "image/jpeg"
@@ -134,13 +134,18 @@ async def test_a_process_without_work_ends_after_a_while(monkeypatch: pytest.Mon
     assert await pool.inspect("a", saved(quarters(), "JPEG")) == "image/jpeg"
 
 
-async def test_a_process_that_a_picture_brings_down_is_replaced(pool: DecoderPool) -> None:
+@pytest.mark.parametrize(
+    ("by", "retryable"), [(signal.SIGSEGV, False), (signal.SIGKILL, True)], ids=["a picture", "the kernel"]
+)
+async def test_a_process_that_is_brought_down_is_replaced(
+    pool: DecoderPool, by: signal.Signals, retryable: bool
+) -> None:
     decoding = asyncio.create_task(pool.inspect("a", SLOW, NO_BOUND))
     async with asyncio.timeout(30):
         while not children():
             await asyncio.sleep(0.01)
-    os.kill(children().pop().pid, signal.SIGSEGV)
-    assert await code_of(decoding) == "image_not_readable"
+    os.kill(children().pop().pid, by)
+    assert await code_of(decoding, retryable=retryable) == "image_not_readable"
     assert await pool.inspect("a", saved(quarters(), "JPEG")) == "image/jpeg"
 
 
