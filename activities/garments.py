@@ -5,6 +5,7 @@ Each step may run any number of times.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 import uuid
@@ -68,7 +69,7 @@ class GarmentActivities:
         async def side(which: str, stored: ObjectRef | None, url: str | None) -> ObjectRef | None:
             if stored is not None and keys.is_product_picture(stored.key):
                 return stored  # normalised when it was registered
-            png = await self._png(stored, url)
+            png = await self._png(stored, url, request.longest_download_seconds)
             name = f"garment-{garment.index}-{which}.png"
             key = keys.work_key(request.job_id, name) if request.folder is None else f"{request.folder}{name}"
             return None if png is None else await put_object(self.store, key, png, "image/png")
@@ -222,6 +223,16 @@ class GarmentActivities:
 
         return await self.database.read(used)
 
+    async def _fetched_at_once(self, url: str, longest: float) -> bytes:
+        try:
+            async with asyncio.timeout(longest):
+                return await self.fetcher.fetch(url)
+        except TimeoutError:
+            raise ImageError(ImageErrorCode.URL_UNREACHABLE, f"no picture after {longest:g} s") from None
+        except ImageError as error:
+            error.retryable = False
+            raise
+
     async def _normalised(self, source: PictureSource | None) -> bytes | None:
         if source is None:
             return None
@@ -236,8 +247,10 @@ class GarmentActivities:
             raise ValueError("a picture needs to be stored, or to have an address")
         return png
 
-    async def _png(self, stored: ObjectRef | None, url: str | None) -> bytes | None:
+    async def _png(self, stored: ObjectRef | None, url: str | None, longest: float | None = None) -> bytes | None:
         """A garment's picture upright and shrunk, for an engine to work with; none where there is none.
+
+        An address is asked once where there is a ``longest`` time for it, in seconds.
 
         Raises:
             ImageError: ``garment_url_not_an_image`` for one from an address, any of the ``image_…`` codes for another.
@@ -245,7 +258,7 @@ class GarmentActivities:
         if stored is not None:
             data = await get_object(self.store, stored)
         elif url is not None:
-            data = await self.fetcher.fetch(url)
+            data = await (self.fetcher.fetch(url) if longest is None else self._fetched_at_once(url, longest))
         else:
             return None
         try:

@@ -32,6 +32,9 @@ LONGEST_DOWNLOAD = 5.0
 """Seconds until a garment's picture counts as one that cannot be downloaded: a job tries for longer, but nobody waits
 for that here. Nor for a store that is away, of which a finding would say that the shop is."""
 
+LONGEST_FETCH = 8.0
+"""Seconds for that, and for the wait for a worker and for a decoder. What takes longer is no fault of a picture."""
+
 
 @workflow.defn(name="CheckWorkflow", failure_exception_types=[ValidationError])
 class CheckWorkflow:
@@ -61,18 +64,17 @@ class CheckWorkflow:
 
     async def _fetch(self, check: CheckInput, garment: GarmentSource) -> FetchedGarment | Finding:
         wanted = FetchGarmentInput(
-            job_id=check.check_id, garment=garment, folder=check_prefix(check.account_id, check.check_id)
+            job_id=check.check_id,
+            garment=garment,
+            folder=check_prefix(check.account_id, check.check_id),
+            longest_download_seconds=LONGEST_DOWNLOAD,
         )
-        deadline = asyncio.timeout(LONGEST_DOWNLOAD)
         try:
-            async with deadline:
+            async with asyncio.timeout(LONGEST_FETCH):
                 said = f"garment {garment.index + 1} of {len(check.garments)}"
                 return await steps.FETCH_GARMENT.run(wanted, said, away="raised")
-        except (ActivityError, TimeoutError) as error:
-            cause = error.cause if isinstance(error, ActivityError) else None
-            if deadline.expired():
-                return Finding(code="garment_url_unreachable", garment=garment.index)
-            code = cause.type if isinstance(cause, ApplicationError) else None
+        except ActivityError as error:
+            code = error.cause.type if isinstance(error.cause, ApplicationError) else None
             if is_code(code) and CATALOGUE[code].audience is not Audience.OPERATOR:
                 return Finding(code=code, garment=garment.index)
             raise

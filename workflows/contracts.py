@@ -138,11 +138,14 @@ class FetchGarmentInput(Contract):
     Attributes:
         job_id: Whose garment it is, or the check's id.
         folder: Prefix of the keys that they are put under; the job's own where none is named.
+        longest_download_seconds: After which an address counts as one that cannot be reached, as it does at its first
+            error. Without it a download has the fetcher's own time, and is tried again.
     """
 
     job_id: Identifier
     garment: GarmentSource
     folder: Annotated[str, Field(max_length=128)] | None = None
+    longest_download_seconds: float | None = None
 
 
 class FetchedGarment(Contract):

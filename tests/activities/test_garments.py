@@ -117,6 +117,26 @@ async def test_nothing_is_stored_behind_a_side_that_was_refused() -> None:
     assert refused.value.type == "garment_url_unreachable"
 
 
+@pytest.mark.parametrize("silent", [True, False], ids=["silent", "busy"])
+async def test_who_cannot_wait_is_told_at_once(silent: bool) -> None:
+    """A job's download has more time, and other tries."""
+
+    class Slow(FakeFetcher):
+        async def fetch(self, url: str) -> bytes:
+            if silent:
+                await asyncio.sleep(60)
+            return await super().fetch(url)
+
+    shop = Slow(ImageError(ImageErrorCode.URL_UNREACHABLE, "503", retryable=True))
+    nowhere: Any = None
+    steps = GarmentActivities(nowhere, MemoryObjectStore(), shop, ImageLimits(), DecoderPool())
+    garment = GarmentSource(index=1, category="upper_body", picture_url=URL)
+    wanted = FetchGarmentInput(job_id="j", garment=garment, longest_download_seconds=0.1)
+    with pytest.raises(ApplicationError) as refused:
+        await ActivityEnvironment().run(steps.fetch_garment, wanted)
+    assert (refused.value.type, refused.value.non_retryable) == ("garment_url_unreachable", True)
+
+
 async def test_a_transparent_png_lies_on_white() -> None:
     store = MemoryObjectStore()
     await fetch(store, encoded(Image.new("RGBA", (300, 300), (0, 0, 0, 0)), "PNG"), picture_url=URL)

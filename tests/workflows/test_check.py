@@ -25,8 +25,6 @@ from workflows.contracts import CheckInput, Finding, Findings, RehearsedCheck
 from workflows.queues import CHECK_PRIORITY, CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 from workflows.steps import AWAY
 
-UNREACHABLE = Finding(code="garment_url_unreachable", garment=0)
-
 
 @asynccontextmanager
 async def running(temporal: Client, fakes: FakeCheckSteps) -> AsyncIterator[None]:
@@ -58,13 +56,14 @@ async def test_a_check_looks_at_what_was_fetched_behind_all_jobs_and_keeps_nothi
     assert names(fakes) == ["fetch", "fetch", "examine", "clean_up"]
     (_, fetch), *_, (_, examine), (_, cleaned) = fakes.calls
     assert fetch.folder == f"checks/an-account/{check.check_id}/"
+    assert fetch.longest_download_seconds == check_module.LONGEST_DOWNLOAD
     assert (examine.person, [each.index for each in examine.garments]) == (check.person, [0, 1])
     assert (cleaned.account_id, cleaned.check_id) == ("an-account", check.check_id)
     assert seen[2] == (GPU_BULK_QUEUE, CHECK_PRIORITY, "an-account")
     assert GPU_QUEUE not in {queue for queue, *_ in seen}
 
 
-@pytest.mark.parametrize("code", [ImageErrorCode.URL_NOT_AN_IMAGE, ImageErrorCode.URL_TOO_LARGE])
+@pytest.mark.parametrize("code", [ImageErrorCode.URL_NOT_AN_IMAGE, ImageErrorCode.URL_UNREACHABLE])
 async def test_a_picture_that_cannot_be_had_is_found_beside_the_rest(temporal: Client, code: ImageErrorCode) -> None:
     async def refuse_the_first(name: str, argument: Any) -> None:
         if name == "fetch" and argument.garment.index == 0:
@@ -78,8 +77,8 @@ async def test_a_picture_that_cannot_be_had_is_found_beside_the_rest(temporal: C
     assert CATALOGUE[code].status is None
 
 
-async def test_a_shop_that_does_not_answer_is_not_waited_for(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_module, "LONGEST_DOWNLOAD", 0.2)
+async def test_what_takes_long_here_is_not_the_shops_fault(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "LONGEST_FETCH", 0.2)
 
     async def hang(name: str, argument: Any) -> None:
         while name == "fetch":
@@ -88,9 +87,10 @@ async def test_a_shop_that_does_not_answer_is_not_waited_for(temporal: Client, m
 
     fakes = FakeCheckSteps(hang)
     async with running(temporal, fakes):
-        findings = await found(temporal, check_input(uuid.uuid4().hex))
-    assert findings.findings == [UNREACHABLE, SHADOWS]
-    assert names(fakes)[-1] == "clean_up"
+        with pytest.raises(RunFailedError) as raised:
+            await found(temporal, check_input(uuid.uuid4().hex))
+    assert raised.value.code is None
+    assert names(fakes) == ["fetch", "clean_up"]
 
 
 @pytest.mark.parametrize(
