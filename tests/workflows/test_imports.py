@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 
 import pytest
 from temporalio import activity
@@ -88,14 +89,35 @@ async def test_a_row_that_fails_holds_up_no_other(temporal: Client) -> None:
     assert [outcome.number for outcome in scene.outcomes] == [2, 3, 4]
 
 
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registration, "ROW_PAUSES", (timedelta(seconds=0.1),) * 2)
+
+
+@pytest.mark.usefixtures("quickly")
 async def test_a_row_that_fails_unexpectedly_is_told_by_a_code_of_the_catalogue(temporal: Client) -> None:
     async def before(step: str) -> None:
         if step == "copy":
             raise mistake_of_ours()
 
     scene = Scene(1, before)
+    scene.runner = UnsandboxedWorkflowRunner()  # the sandbox would load the pauses anew
     assert await scene.report(temporal) == ImportReport(failed=1)
     assert [outcome.error_code for outcome in scene.outcomes] == ["storage_unavailable"]
+
+
+@pytest.mark.usefixtures("quickly")
+async def test_a_row_is_tried_again_where_the_service_was_to_blame(temporal: Client) -> None:
+    faults = iter([mistake_of_ours(), failure("timed_out", "no worker came to it")])
+
+    async def before(step: str) -> None:
+        if step == "save" and (error := next(faults, None)):
+            raise error
+
+    scene = Scene(1, before)
+    scene.runner = UnsandboxedWorkflowRunner()
+    assert await scene.report(temporal) == ImportReport(created=1)
+    assert scene.fakes.names.count("save") == 3
 
 
 async def test_a_long_file_goes_on_in_another_run(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:

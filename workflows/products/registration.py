@@ -106,6 +106,12 @@ def _as_failure(error: BaseException) -> ApplicationError:
 
 ROUNDS_OF_A_RUN = 25  # some 1,500 events
 
+NOT_THE_ROWS = frozenset({"timed_out", "storage_unavailable"})
+"""Ends of a registration that say nothing about the row: no worker came to it in time, or a part was away."""
+
+ROW_PAUSES = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=5))
+"""After which such a row is tried again; the file's next rows wait for it."""
+
 
 @workflow.defn(name="ImportProductsWorkflow", failure_exception_types=[ValidationError])
 class ImportProductsWorkflow:
@@ -150,24 +156,34 @@ class ImportProductsWorkflow:
         return True
 
     async def _register(self, started: StartedRow) -> RowOutcome:
-        row, name = started.row, started.row.fields.external_id
-        try:
-            saved = await workflow.execute_child_workflow(
-                RegisterProductWorkflow.run,
-                row.registration(started.registration_id, self._job.account_id),
-                id=registration_workflow_id(started.registration_id),
-                execution_timeout=LONGEST_REGISTRATION,
-                priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
-                search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, self._job.account_id)]),
-                static_summary=f"row {row.number}",
-            )
-        except ChildWorkflowError as error:
-            if is_cancelled_exception(error):
-                raise
-            code, field = _reason(error)
-            return RowOutcome(number=row.number, external_id=name, status="failed", error_code=code, field=field)
+        number, name = started.row.number, started.row.fields.external_id
+        for pause in (*ROW_PAUSES, None):
+            try:
+                saved = await self._registered(started)
+            except ChildWorkflowError as error:
+                if is_cancelled_exception(error):
+                    raise
+                code, field = _reason(error)
+                # Runs that began before version 0.6 told of such a row at once.
+                if pause is None or code not in NOT_THE_ROWS or not workflow.patched("row-tried-again"):
+                    return RowOutcome(number=number, external_id=name, status="failed", error_code=code, field=field)
+                await workflow.sleep(pause, summary=f"row {number}: {code}")
+            else:
+                break
         changed: Literal["updated", "unchanged"] = "updated" if saved.changed else "unchanged"
-        return RowOutcome(number=row.number, external_id=name, status="created" if saved.created else changed)
+        return RowOutcome(number=number, external_id=name, status="created" if saved.created else changed)
+
+    async def _registered(self, started: StartedRow) -> SavedProduct:
+        """Run the registration of a row; run again it changes nothing that the first run has done."""
+        return await workflow.execute_child_workflow(
+            RegisterProductWorkflow.run,
+            started.row.registration(started.registration_id, self._job.account_id),
+            id=registration_workflow_id(started.registration_id),
+            execution_timeout=LONGEST_REGISTRATION,
+            priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
+            search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, self._job.account_id)]),
+            static_summary=f"row {started.row.number}",
+        )
 
 
 def _reason(error: ChildWorkflowError) -> tuple[ErrorCode, str | None]:
