@@ -82,7 +82,7 @@ def read_product(product: CreateProduct | UpdateProduct, reader: PictureReader) 
         TryOnError: ``field_invalid`` for null where it cannot be; ``malformed_data_uri``, ``garment_url_refused``.
     """
     own = type(product).model_fields.keys()
-    said = own
+    said = set(own)
     if isinstance(product, UpdateProduct):  # unknown fields count as set too, and one may be called as an attribute is
         said = product.model_fields_set - (product.model_extra or {}).keys()
     empty = {name for name in own & said if getattr(product, name) is None}
