@@ -11,6 +11,7 @@ import smtplib
 import ssl
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.headerregistry import Address
@@ -81,35 +82,46 @@ class MailActivities:
 
         Raises:
             ApplicationError: It may go another time.
+            ValueError: So it may where the settings give no sender that can be written.
         """
+        sender = Address(display_name=self.name, addr_spec=self.settings.sender)
         try:
-            deliver(self.settings, message_of(mail, self.settings, self.name))
-        except (smtplib.SMTPException, OSError) as error:
+            message = message_of(mail, sender)
+        except ValueError as error:  # a header that cannot be written
+            return type(error).__name__
+        with self.database.transaction() as session:
+            waits = mails.begin_sending(session, mail_id=mail.id, now=datetime.now(UTC))
+        if not waits:
+            raise ApplicationError("it was sent, refused or deleted meanwhile", type="MailNotWaiting")
+        try:
+            deliver(self.settings, message)
+        except (smtplib.SMTPException, OSError, ValueError) as error:
             reason = " ".join([type(error).__name__, *map(str, _codes(error))])
             if _is_final(error):
                 return reason
             raise ApplicationError(reason, type=type(error).__name__) from None
-        except ValueError as error:  # a header that cannot be written
-            return type(error).__name__
         return None
 
 
-def message_of(mail: Mail, settings: MailSettings, name: str) -> EmailMessage:
+def message_of(mail: Mail, sender: Address) -> EmailMessage:
     """The message as it is sent."""
     message = EmailMessage()
-    message["From"] = Address(display_name=name, addr_spec=settings.sender)
+    message["From"] = sender
     message["To"] = mail.to_address
     message["Subject"] = mail.subject
     message["Date"] = mail.created_at
     # The same whenever it is sent, so that a second copy can be told for one.
-    message["Message-ID"] = f"<{mail.id}@{settings.sender.rpartition('@')[2]}>"
+    message["Message-ID"] = f"<{mail.id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.body)
     return message
 
 
 def deliver(settings: MailSettings, message: EmailMessage) -> None:
-    """One connection to the server, and the message through it; raises as `smtplib` and `ssl` do."""
+    """One connection to the server, and the message through it; raises as `smtplib` and `ssl` do.
+
+    `smtplib` raises ValueError, too: for a password that is not ASCII, or a challenge that cannot be decoded.
+    """
     if settings.host is None:
         raise ValueError("no mail server is set")
     host, port, timeout = settings.host, settings.port, settings.timeout_seconds
@@ -119,12 +131,17 @@ def deliver(settings: MailSettings, message: EmailMessage) -> None:
         if settings.security == "tls"
         else smtplib.SMTP(host, port, timeout=timeout)
     )
-    with connection:
+    try:
         if settings.security == "starttls":
             connection.starttls(context=tls)
         if settings.user is not None:
             connection.login(settings.user, settings.password.get_secret_value() if settings.password else "")
         connection.send_message(message)
+    finally:
+        # Not the connection as a context manager: an odd answer to QUIT would stand in place of how it went.
+        with suppress(smtplib.SMTPException, OSError):
+            connection.quit()
+        connection.close()
 
 
 def _codes(error: BaseException) -> list[int]:

@@ -153,15 +153,15 @@ class WebhookActivities:
         delivery_id = uuid.UUID(request.delivery_id)
         found = await self.database.read(webhooks.next_attempt, delivery_id=delivery_id, now=datetime.now(UTC))
         if not isinstance(found, Outgoing):
-            if found is not None and found.status == webhooks.WAITING:
-                await self.database.write(webhooks.give_up, delivery_id=delivery_id)
-                found = Standing(webhooks.FAILED, found.attempts)
-            return _report(found)
+            return await self._nothing_sent(delivery_id, found)
         if self._under_way[found.account_id] >= self.at_once:
             raise not_its_turn("the account has enough attempts under way")
         self._under_way[found.account_id] += 1
         try:
-            attempt, pause = await self.sender.send(found)
+            begun = await self.database.write(webhooks.begin_attempt, delivery_id=delivery_id, now=datetime.now(UTC))
+            if not isinstance(begun, Outgoing):
+                return await self._nothing_sent(delivery_id, begun)
+            attempt, pause = await self.sender.send(begun)
         finally:
             self._under_way[found.account_id] -= 1
             self._under_way += Counter()  # forgets accounts that have none
@@ -177,11 +177,17 @@ class WebhookActivities:
             log.info(
                 "a webhook was not delivered",
                 delivery_id=request.delivery_id,
-                url=webhooks.shown_url(found.url),
+                url=webhooks.shown_url(begun.url),
                 status=attempt.status,
                 reason=attempt.fault,
             )
         return _report(standing)
+
+    async def _nothing_sent(self, delivery_id: uuid.UUID, found: Standing | None) -> WebhookReport:
+        if found is not None and found.status == webhooks.WAITING:
+            await self.database.write(webhooks.give_up, delivery_id=delivery_id)
+            found = Standing(webhooks.FAILED, found.attempts)
+        return _report(found)
 
 
 def _report(standing: Standing | None) -> WebhookReport:

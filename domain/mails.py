@@ -179,6 +179,21 @@ def count_refused(session: Session) -> int:
     return session.scalar(select(func.count()).where(Mail.refused_at.is_not(None))) or 0
 
 
+def begin_sending(session: Session, *, mail_id: uuid.UUID, now: datetime) -> bool:
+    """Say whether the message still waits; to be committed before it is sent.
+
+    A database that takes no writes, with a full disk, say, fails at this: what is sent could not be noted, and would be
+    sent again and again. So the row is changed and changed back; an update that changes nothing writes nothing in
+    SQLite.
+    """
+    this = update(Mail).where(Mail.id == mail_id)
+    waiting = this.where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
+    if not rows_changed(session, waiting.values(sent_at=now)):
+        return False
+    rows_changed(session, this.values(sent_at=None))
+    return True
+
+
 def mark_sent(session: Session, *, mail_id: uuid.UUID, now: datetime) -> None:
     """Note that a server has taken the message; its text, which holds links, goes."""
     rows_changed(session, update(Mail).where(Mail.id == mail_id).values(body="", sent_at=now))

@@ -487,6 +487,17 @@ def next_attempt(session: Session, *, delivery_id: uuid.UUID, now: datetime) -> 
     )
 
 
+def begin_attempt(session: Session, *, delivery_id: uuid.UUID, now: datetime) -> Outgoing | Standing | None:
+    """As `next_attempt`, noting in the row that the attempt begins; to be committed before it is made.
+
+    A database that takes no writes, with a full disk, say, fails at this: an attempt could not be counted, and would be
+    made again and again. One whose process dies is late after `HEAD_START`, as any other.
+    """
+    begun = update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, WebhookDelivery.status == WAITING)
+    rows_changed(session, begun.values(next_attempt_at=now))
+    return next_attempt(session, delivery_id=delivery_id, now=now)
+
+
 def give_up(session: Session, *, delivery_id: uuid.UUID) -> None:
     """Attempt nothing more."""
     given_up = update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, WebhookDelivery.status == WAITING)

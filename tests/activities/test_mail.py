@@ -8,12 +8,15 @@ import subprocess
 import threading
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import Connection, event, text
+from sqlalchemy.exc import DBAPIError
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
@@ -27,7 +30,7 @@ from domain.tables import Mail
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.servers import choose_port
-from runtime.settings import MailSettings
+from runtime.settings import DatabaseSettings, MailSettings
 from tests.memory_store import MemoryObjectStore
 from tests.servers.mail import MailServer, running_mail_server
 from workflows.contracts import MailReport, SendMailInput, SweepInput
@@ -173,6 +176,94 @@ async def test_a_wrong_password_is_the_operators_to_mend(database: Database) -> 
             else:
                 assert (await sent(database, mail_id, wanted)).outcome == "sent"
         assert server.signed_in == ["tryon"]
+
+
+@pytest.mark.parametrize("field", ["user", "password"])
+async def test_letters_that_smtplib_cannot_sign_in_with_lose_no_mail(database: Database, field: str) -> None:
+    mail_id = await written(database)
+    async with running_mail_server(wants_password=True) as server:
+        right: dict[str, object] = {"user": "tryon", "password": SecretStr("right")}
+        wrong = {**right, field: "büro" if field == "user" else SecretStr("grün")}
+        with pytest.raises(ApplicationError) as refused:
+            await sent(database, mail_id, settings(server.port, **wrong))
+        assert str(refused.value) == "UnicodeEncodeError: UnicodeEncodeError"
+        assert (refused.value.non_retryable, refused.value.__cause__) == (False, None)
+        assert (await sent(database, mail_id, settings(server.port, **right))).outcome == "sent"
+        assert server.taken[0].get_content().replace("\r\n", "\n") == LETTER.body
+
+
+async def test_a_sender_that_cannot_be_written_loses_no_mail(database: Database, server: MailServer) -> None:
+    mail_id = await written(database)
+    with pytest.raises(ValueError, match="addr_spec"):
+        await sent(database, mail_id, settings(server.port, sender="Shop <tryon@shop.example>"))
+    assert (await sent(database, mail_id, settings(server.port))).outcome == "sent"
+
+
+async def test_a_recipient_that_cannot_be_written_is_refused(database: Database, server: MailServer) -> None:
+    mail_id = await written(database, to="ann@example.com\nBcc: eve@example.com")
+    assert (await sent(database, mail_id, settings(server.port))).outcome == "refused"
+    assert server.taken == []
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [(None, "sent"), ("550 no such user", "refused")])
+async def test_an_odd_answer_to_quit_changes_nothing(
+    database: Database, server: MailServer, monkeypatch: pytest.MonkeyPatch, answer: str | None, outcome: str
+) -> None:
+    async def quit_oddly(*_: Any) -> str:
+        return "421 busy"
+
+    monkeypatch.setattr(server, "handle_QUIT", quit_oddly, raising=False)
+    server.answers.extend([answer] if answer else [])
+    mail_id = await written(database)
+    for _ in range(2):
+        assert (await sent(database, mail_id, settings(server.port))).outcome == outcome
+    assert len(server.taken) == (1 if outcome == "sent" else 0)
+
+
+async def test_a_database_that_takes_no_writes_sends_nothing(
+    database: Database, database_url: str, server: MailServer
+) -> None:
+    mail_id = await written(database)
+
+    def refuse_writes(connection: Connection) -> None:
+        on_sqlite = connection.dialect.name == "sqlite"
+        connection.exec_driver_sql("PRAGMA query_only = ON" if on_sqlite else "SET TRANSACTION READ ONLY")
+
+    with closing(Database(DatabaseSettings(url=database_url))) as standby:
+        event.listen(standby.engine, "begin", refuse_writes)
+        for _ in range(2):
+            with pytest.raises(DBAPIError, match=r"readonly|read-only"):
+                await sent(standby, mail_id, settings(server.port))
+    assert server.taken == []
+    assert (await sent(database, mail_id, settings(server.port))).outcome == "sent"
+
+
+@pytest.mark.databases("sqlite")
+async def test_what_asks_for_a_database_that_writes_does_write(database: Database) -> None:
+    """SQLite leaves out an update that changes nothing, so a full disk would not be noticed."""
+    mail_id = await written(database)
+    with database.reading_engine.connect() as other:
+        before = other.scalar(text("PRAGMA data_version"))
+        other.rollback()
+        assert await database.write(mails.begin_sending, mail_id=mail_id, now=datetime.now(UTC))
+        assert other.scalar(text("PRAGMA data_version")) != before
+    mail = await row(database, mail_id)
+    assert mail is not None
+    assert (mail.sent_at, mail.body) == (None, LETTER.body)
+
+
+async def test_a_message_that_ends_after_it_was_read_is_not_sent(
+    database: Database, server: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail_id = await written(database)
+    read = await row(database, mail_id)
+    await database.write(mails.mark_sent, mail_id=mail_id, now=datetime.now(UTC))
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(mails, "find_mail", lambda _session, *, mail_id: read)
+        with pytest.raises(ApplicationError, match="meanwhile"):
+            await sent(database, mail_id, settings(server.port))
+    assert server.taken == []
+    assert (await sent(database, mail_id, settings(server.port))).outcome == "sent"
 
 
 @pytest.fixture

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from aiohttp import web
+from sqlalchemy.event import listen
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 from standardwebhooks import Webhook, WebhookVerificationError
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
@@ -20,8 +25,9 @@ from domain import webhooks
 from domain.access.keys import KeyDigester
 from domain.mails import Letterhead
 from domain.tables import WebhookDelivery
-from domain.webhooks import EndpointTerms, Outgoing
+from domain.webhooks import EndpointTerms, Outgoing, Standing
 from runtime.database import Database
+from runtime.settings import DatabaseSettings
 from tests.factories import Caller, create_caller
 from tests.servers.receiver import Receiver
 from workflows.contracts import DeliverWebhookInput, WebhookReport
@@ -186,6 +192,42 @@ async def test_what_is_gone_or_switched_off_is_not_sent(database: Database, call
     late = datetime.now(UTC) + timedelta(days=1)
     overdue = await database.read(webhooks.list_overdue, now=late, limit=1000)
     assert deliveries[1].id not in {delivery_id for delivery_id, _ in overdue}
+
+
+async def test_what_is_switched_off_after_it_was_read_is_not_sent(
+    database: Database, caller: Caller, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delivery, read = await delivery_to(database, caller, receiver.url), webhooks.next_attempt
+
+    def read_before(session: Session, **asked: Any) -> Outgoing | Standing | None:
+        monkeypatch.setattr(webhooks, "next_attempt", read)
+        found, own = read(session, **asked), {"account_id": caller.account_id, "endpoint_id": delivery.endpoint_id}
+        with database.transaction() as meanwhile:
+            webhooks.change_endpoint(meanwhile, **own, changes={"enabled": False})
+        return found
+
+    monkeypatch.setattr(webhooks, "next_attempt", read_before)
+    work = WebhookActivities(database, HEAD, receiver.sender())
+    assert await attempt(work, delivery) == WebhookReport(outcome="failed")
+    assert receiver.bodies == []
+    assert row(database, delivery).status == "failed"
+
+
+async def test_a_database_that_takes_no_writes_sends_nothing(
+    database: Database, database_url: str, caller: Caller, receiver: Receiver
+) -> None:
+    delivery, sender = await delivery_to(database, caller, receiver.url), receiver.sender()
+    with closing(Database(DatabaseSettings(url=database_url))) as full:
+        listen(full.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only = ON"))
+        work = WebhookActivities(full, HEAD, sender, at_once=1)
+        for _ in range(2):
+            with pytest.raises(DBAPIError, match="readonly"):
+                await attempt(work, delivery)
+    assert receiver.bodies == []
+    assert await attempt(WebhookActivities(database, HEAD, sender), delivery) == WebhookReport(
+        outcome="delivered", attempts=1
+    )
+    await sender.close()
 
 
 def test_examples_are_of_the_events_that_there_are() -> None:

@@ -347,6 +347,27 @@ async def test_what_is_late_was_left_behind(database: Database, caller: Caller) 
     assert mine not in await database.read(webhooks.list_overdue, now=NOW + timedelta(days=1), limit=1000)
 
 
+async def test_an_attempt_that_begins_is_late_as_if_it_were_due_then(database: Database, caller: Caller) -> None:
+    await endpoint(database, caller)
+    await fail(database, await create_job(database, caller))
+    (delivery,) = written(database, caller)
+    mine, begun = (delivery.id, caller.account_id), NOW + timedelta(minutes=10)
+    found = await database.write(webhooks.begin_attempt, delivery_id=delivery.id, now=begun)
+    assert found == await database.read(webhooks.next_attempt, delivery_id=delivery.id, now=begun)
+    assert isinstance(found, Outgoing)
+    late = begun + webhooks.HEAD_START
+    just_before = await database.read(webhooks.list_overdue, now=late - timedelta(seconds=1), limit=1000)
+    assert mine not in just_before
+    assert mine in await database.read(webhooks.list_overdue, now=late, limit=1000)
+    (row,) = written(database, caller)
+    assert (row.status, row.attempts) == ("waiting", [])
+    await attempted(database, delivery, GOOD)
+    assert await database.write(webhooks.begin_attempt, delivery_id=delivery.id, now=begun) == Standing("delivered", 1)
+    (row,) = written(database, caller)
+    assert row.next_attempt_at is None
+    assert await database.write(webhooks.begin_attempt, delivery_id=uuid.uuid4(), now=begun) is None
+
+
 async def test_what_was_left_behind_is_not_behind_all_that_waits_for_others(
     database: Database, digester: KeyDigester, caller: Caller
 ) -> None:
