@@ -31,6 +31,8 @@ TEMPORAL_TRIGGER = {
 
 SCALED_OBJECT = {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "cooldownPeriod", "triggers"}
 
+SCALERS = ("ScaledObject", "HorizontalPodAutoscaler")
+
 ACCOUNTS = {"tryon-secrets", "tryon-account-settings"}
 """What tells of accounts and money: not for workers that draw."""
 
@@ -151,6 +153,21 @@ def test_a_worker_that_starts_while_temporal_is_away_is_not_killed_for_it() -> N
             assert probe["periodSeconds"] * probe["failureThreshold"] >= 3600
 
 
+def test_nothing_sets_back_how_many_copies_there_are() -> None:
+    """A number in a Deployment is taken again at each apply, under whatever load."""
+    scaled = [each["spec"]["scaleTargetRef"]["name"] for kind in SCALERS for each in of_kind(kind)]
+    assert sorted(scaled) == sorted(each["metadata"]["name"] for each in of_kind("Deployment"))
+    assert not any("replicas" in each["spec"] for each in of_kind("Deployment"))
+
+
+def test_the_page_says_how_many_connections_that_makes() -> None:
+    (api,) = of_kind("HorizontalPodAutoscaler")
+    (cpu,) = [each for each in of_kind("ScaledObject") if each["metadata"]["name"] == "worker-cpu"]
+    most = 16 * (api["spec"]["maxReplicas"] + 1 + cpu["spec"]["maxReplicaCount"])
+    page = (PROJECT / "docs" / "kubernetes.md").read_text()
+    assert f", {most}. Its default" in page
+
+
 def test_every_worker_is_scaled_by_its_queues_and_may_be_disrupted_one_at_a_time() -> None:
     deployments = {each["metadata"]["name"]: each for each in of_kind("Deployment")}
     budgets = {each["metadata"]["name"] for each in of_kind("PodDisruptionBudget")}
@@ -162,7 +179,6 @@ def test_every_worker_is_scaled_by_its_queues_and_may_be_disrupted_one_at_a_time
         assert each["apiVersion"] == KEDA
         assert set(spec) <= SCALED_OBJECT
         target = spec["scaleTargetRef"]["name"]
-        assert "replicas" not in deployments[target]["spec"], "KEDA counts them"
         assert spec["minReplicaCount"] >= 1
         for trigger in spec["triggers"]:
             about = trigger["metadata"]
