@@ -136,9 +136,13 @@ async def _try(world: World, each: Listed, jobs: int, known: set[uuid.UUID]) -> 
     return {
         **asdict(verdict),
         **in_flight,
+        **world.figures,
         "hits": dict(world.hits),
         "seconds": round(time.monotonic() - began, 1),
-        "complaints": [*verdict.complaints(may_fail=each.may_fail, also=each.also), *world.complaints],
+        "complaints": [
+            *verdict.complaints(may_fail=each.may_fail, also=each.also, leaves_nothing=each.leaves_nothing),
+            *world.complaints,
+        ],
     }
 
 

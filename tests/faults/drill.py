@@ -36,12 +36,12 @@ from domain.jobs import jobs
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.object_keys import backfill_prefix
 from domain.tables import Job, WebhookDelivery
-from domain.webhooks import EndpointTerms, message_id
+from domain.webhooks import EndpointTerms
 from gateway.calls import RunFailedError, RunNotFoundError
 from runtime.settings import without_tryon_variables
 from tests.faults.faults import JOBS_IN_FLIGHT
 from tests.faults.record import p95, write_run
-from tests.faults.referee import ENTRIES, judge, of_no_job, purge
+from tests.faults.referee import ENTRIES, announced, judge, of_no_job, purge
 from tests.faults.soak import receiver
 from tests.faults.world import GARMENT, Customer, World, digest_of, place, running_world
 from tests.servers.postgres import PostgresServer, find_binaries, tell_server
@@ -386,6 +386,7 @@ async def drill(
             restored = time.monotonic()
             shop.world, heard = again, set(shop.received)
             again.probes |= world.probes
+            failed = await again.database.read(_failed)
             for customer in shop.customers:
                 await found.job_of(again, customer)
             for product in shop.products:
@@ -396,9 +397,9 @@ async def drill(
             backfill = await shop.finish_backfill()
             under_way = await _settled(again)
             judged = [*found.completed, *found.released, *repeated]
-            verdict = await judge(again, judged, set(), round(restored - destroyed, 1))
-            told = await asyncio.to_thread(_told, again, shop)
-            told["again"] = sum(shop.received[each] > 1 for each in heard)
+            verdict = await judge(again, judged, set(), round(restored - destroyed, 1), restored=failed)
+            messages = await asyncio.to_thread(announced, again, shop.received, world.probes)
+            messages["again"] = sum(shop.received[each] > 1 for each in heard)
             missing = await _missing(again)
             orphans = {"restored": len(await of_no_job(again))}
             await purge(again)
@@ -410,7 +411,7 @@ async def drill(
         f"{verdict.failed} failed, {len(found.released)} were released": verdict.failed != len(found.released),
         f"keys and sessions answer {doors}": doors != DOORS,
         f"the backfill has {backfill}": not backfill["pictures"] == backfill["billed"] == ITEMS,
-        f"{told['untold']} ends of jobs were not told": told["untold"],
+        f"{messages['untold']} ends of jobs were not told": messages["untold"],
         f"objects are missing: {missing}": missing,
         f"{orphans['kept']} objects of no job stay": orphans["kept"],
     }
@@ -430,7 +431,7 @@ async def drill(
         "repeated": sum(each.end == COMPLETED for each in repeated),
         "products": dict(found.products),
         "backfill": backfill,
-        "webhooks": told,
+        "webhooks": messages,
         "orphans": orphans,
         "p95_ms": {
             method: {"before": shop.p95(method, loaded + 5, began), "during": shop.p95(method, began, made)}
@@ -482,17 +483,9 @@ async def _settled(world: World) -> list[str]:
         await asyncio.sleep(2)
 
 
-def _told(world: World, shop: Shop) -> dict[str, int]:
-    """Of jobs that the database has ended: messages that were delivered, and ends of which nobody was told."""
-    with world.database.reading() as session:
-        delivered = set(
-            session.scalars(select(WebhookDelivery.message_id).where(WebhookDelivery.status == "delivered"))
-        )
-        about = set(session.scalars(select(WebhookDelivery.job_id).where(WebhookDelivery.status == "delivered")))
-        ended = set(session.scalars(select(Job.id).where(Job.account_id == world.account_id, Job.status != PROCESSING)))
-    unheard = sum(message_id(each) not in shop.received for each in delivered)
-    early = world.probes  # before there was an endpoint
-    return {"delivered": len(delivered), "untold": len(ended - about - early) + unheard}
+def _failed(session: Session) -> set[uuid.UUID]:
+    """Jobs without a picture."""
+    return set(session.scalars(select(Job.id).where(Job.status == FAILED)))
 
 
 async def _missing(world: World) -> list[str]:

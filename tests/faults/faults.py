@@ -29,7 +29,7 @@ from domain.jobs.jobs import FAILED, PROCESSING
 from domain.tables import IdempotencyKey, Job
 from tests.faults.proxy import State
 from tests.faults.record import p95
-from tests.faults.referee import of_jobs, purge
+from tests.faults.referee import of_jobs, of_no_job, purge
 from tests.faults.world import (
     API,
     CPU,
@@ -78,6 +78,8 @@ class Listed:
         may_fail: Whether jobs may end without a picture, unbilled.
         databases: Where there is such a fault.
         also: Answers to customers that are right here and nowhere else.
+        leaves_nothing: Whether no object of a job may be left to the purge: it touches neither the CPU worker and the
+            API, which delete them, nor what these need for that, and nobody can write one late.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Listed:
     may_fail: bool = False
     databases: tuple[str, ...] = EVERY
     also: frozenset[str] = frozenset()
+    leaves_nothing: bool = False
 
 
 class NotHereError(Exception):
@@ -391,6 +394,8 @@ async def _something(world: World, one_at_a_time: Mapping[tuple[str, str], async
 async def nothing_stays(world: World, _jobs: int) -> list[Customer]:
     """Nothing is broken; all is looked for."""
     await asyncio.sleep(RESULT_SECONDS)
+    orphans = await of_no_job(world)
+    world.figures |= {"before_purge": len(await of_jobs(world)), "orphans_before_purge": len(orphans)}
     await purge(world)
     left = await of_jobs(world)
     world.expect(not left, f"{len(left)} objects stay, such as {left[:1]}")
@@ -424,16 +429,29 @@ FAULTS = [
     Listed(
         "API killed five times at any moment", "A repeated POST under its key is the same job.", _killed_at_random(API)
     ),
-    Listed("GPU worker killed in mid-render", "The render is made again, billed once.", _killed(GPU)),
-    Listed("GPU worker killed three times", "The same.", _killed(GPU, kills=3)),
-    Listed("GPU worker asked to stop", "It finishes its render first.", gpu_worker_stopped),
-    Listed("a render hangs in the device", "The worker starts anew; the render is made again.", _ordered("hang")),
+    Listed(
+        "GPU worker killed in mid-render", "The render is made again, billed once.", _killed(GPU), leaves_nothing=True
+    ),
+    Listed("GPU worker killed three times", "The same.", _killed(GPU, kills=3), leaves_nothing=True),
+    Listed("GPU worker asked to stop", "It finishes its render first.", gpu_worker_stopped, leaves_nothing=True),
+    Listed(
+        "a render hangs in the device",
+        "The worker starts anew; the render is made again.",
+        _ordered("hang"),
+        leaves_nothing=True,
+    ),
     Listed(
         "the device's memory runs out",
         "It is emptied, and the render made again.",
         _ordered("exhausted", emptied=True),
+        leaves_nothing=True,
     ),
-    Listed("the device is gone", "The worker starts anew; the render is made again.", _ordered("broken")),
+    Listed(
+        "the device is gone",
+        "The worker starts anew; the render is made again.",
+        _ordered("broken"),
+        leaves_nothing=True,
+    ),
     Listed("CPU worker killed", "Another process goes on where it was.", _killed(CPU)),
     Listed("CPU worker killed three times", "The same.", _killed(CPU, kills=3)),
     Listed(
@@ -477,8 +495,10 @@ FAULTS = [
     Listed(
         "database away for a minute", "The same.", _away(DATABASE, seconds=60, seen="GET 503"), databases=POSTGRESQL
     ),
-    Listed("sixty slow clients", "No other call is refused, and p95 does not double.", slow_clients),
-    Listed("every POST sent three times at once", "One job each.", everything_sent_three_times),
+    Listed(
+        "sixty slow clients", "No other call is refused, and p95 does not double.", slow_clients, leaves_nothing=True
+    ),
+    Listed("every POST sent three times at once", "One job each.", everything_sent_three_times, leaves_nothing=True),
     Listed(
         "account blocked with jobs in flight",
         "They are cancelled, unbilled; calls are refused until it is unblocked.",

@@ -28,7 +28,7 @@ from domain.webhooks import EndpointTerms
 from gateway.calls import TemporalAwayError
 from tests.faults.faults import SLOWER
 from tests.faults.record import p95, write_run
-from tests.faults.referee import judge
+from tests.faults.referee import announced, judge
 from tests.faults.world import (
     API,
     CPU,
@@ -322,29 +322,37 @@ async def run(data_dir: Path, server: PostgresServer | None, minutes: float) -> 
         async with receiver(lambda: soak.received) as address:
             terms = EndpointTerms(address, ["tryon.completed", "tryon.failed"])
             await world.database.write(webhooks.create_endpoint, account_id=world.account_id, terms=terms)
+            early = set(world.probes)
             await soak.use()
             healthy = await world.until_healthy()
             backfilled = await soak.backfilled()
             backfilled["billed"] = await world.billed(soak.busy)
             verdict = await judge(world, soak.customers, set(), healthy)
-            told = await _told(world, soak)
-    figures = soak.figures()
+            messages = await _messages(world, soak, early)
+    found = {**soak.figures(), "backfills": backfilled, "webhooks": messages}
     complaints = [*verdict.complaints(may_fail=False), *world.complaints]
     complaints += [f"{number} x {what}" for what, number in Counter(soak.wrong).items()]
-    complaints += [f"{told['waiting']} webhooks not delivered"] if told["waiting"] else []
+    return {**asdict(verdict), **found, "complaints": [*complaints, *complaints_of(found)]}
+
+
+def complaints_of(found: dict[str, Any]) -> list[str]:
+    """What is wrong with the figures of a run."""
+    backfilled, messages = found["backfills"], found["webhooks"]
+    complaints = [f"{messages['waiting']} webhooks not delivered"] if messages["waiting"] else []
+    complaints += [f"{messages['untold']} ends of jobs were not told"] if messages["untold"] else []
     if not backfilled["items"] == backfilled["completed"] == backfilled["billed"]:
         complaints.append(f"backfills: {backfilled}")
-    for part, life in figures["lives"].items():
+    for part, life in found["lives"].items():
         complaints += [f"{part}: {name} grow" for name in grown(life)]
-        complaints += [f"{part} was not killed"] if part not in soak.killed else []
-    for kind, each in figures["p95_ms"].items():
+        complaints += [f"{part} was not killed"] if part not in found["killed"] else []
+    for kind, each in found["p95_ms"].items():
         if each["quiet"] and each["killed"] and each["killed"] > SLOWER * each["quiet"]:
             complaints.append(f"{kind}: p95 {each['killed']:.1f} ms, quiet {each['quiet']:.1f} ms")
-    return {**asdict(verdict), **figures, "backfills": backfilled, "webhooks": told, "complaints": complaints}
+    return complaints
 
 
-async def _told(world: World, soak: Soak) -> dict[str, int]:
-    """How many messages were written, received, received twice, and still wait."""
+async def _messages(world: World, soak: Soak, early: set[uuid.UUID]) -> dict[str, int]:
+    """How many were written, received, received twice, and still wait after ten minutes; and ends that were not told."""
 
     def count(session: Any) -> dict[str, int]:
         states = session.scalars(select(WebhookDelivery.status))
@@ -353,9 +361,13 @@ async def _told(world: World, soak: Soak) -> dict[str, int]:
     until = time.monotonic() + 600
     while (states := await world.database.read(count)).get("waiting") and time.monotonic() < until:
         await asyncio.sleep(2)
-    twice = sum(number > 1 for number in soak.received.values())
-    written = sum(states.values())
-    return {"written": written, "received": len(soak.received), "twice": twice, "waiting": states.get("waiting", 0)}
+    return {
+        "written": sum(states.values()),
+        "received": len(soak.received),
+        "twice": sum(number > 1 for number in soak.received.values()),
+        "waiting": states.get("waiting", 0),
+        **await asyncio.to_thread(announced, world, soak.received, early),
+    }
 
 
 def main() -> None:

@@ -11,7 +11,18 @@ import pytest
 
 from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT
 from tests.faults.hostile import TARGETS
-from tests.faults.page import DRILL, FAULTS_RUN, HOSTILE, MACHINES, PAGE, SOAK, page, take_in
+from tests.faults.page import (
+    DRILL,
+    FAULTS_RUN,
+    HOSTILE,
+    MACHINES,
+    NOT_YET_ASKED,
+    PAGE,
+    SOAK,
+    page,
+    take_in,
+    verdicts_of,
+)
 from tests.faults.referee import Verdict
 
 JUDGED = {each.name for each in fields(Verdict)}
@@ -31,9 +42,8 @@ def test_every_fault_of_the_list_was_tried_on_each_of_its_databases() -> None:
 @pytest.mark.parametrize("run", [FAULTS_RUN, SOAK, MACHINES, DRILL], ids=lambda file: file.stem)
 def test_every_verdict_is_of_all_that_is_looked_at_now(run: Path) -> None:
     """A row of an older referee would be kept under a description of this one."""
-    told = json.loads(run.read_text())
-    verdicts = [row.get("verdict", row) for row in told.get("rows", [told])]
-    assert [each for each in verdicts if "lost" in each and not each.keys() >= JUDGED] == []
+    verdicts = verdicts_of(json.loads(run.read_text()))
+    assert [each for each in verdicts if not each.keys() >= JUDGED - NOT_YET_ASKED] == []
 
 
 def test_every_hostile_input_was_sent_as_it_is_sent_now() -> None:

@@ -1,10 +1,12 @@
-"""What counts as growth in hours of use."""
+"""What is wrong with hours of use, and what counts as growth in them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.faults.soak import Sample, grown, growth
+from tests.faults.soak import Sample, complaints_of, grown, growth
 
 MB = 2**20
 HOUR = range(0, 3600, 5)
@@ -45,3 +47,27 @@ def test_growth_is_told_from_processes_that_come_and_go(life: object, what: list
 def test_a_short_life_is_not_judged() -> None:
     assert grown(growth([leaking(at) for at in HOUR if at < 2400])) == []
     assert growth([leaking(0)]) == {"minutes": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaints"),
+    [
+        ({}, []),
+        ({"webhooks": {"waiting": 1, "untold": 2}}, ["1 webhooks not delivered", "2 ends of jobs were not told"]),
+        ({"killed": {}}, ["api was not killed"]),
+        (
+            {"backfills": {"items": 20, "completed": 20, "billed": 21}},
+            ["backfills: {'items': 20, 'completed': 20, 'billed': 21}"],
+        ),
+        ({"p95_ms": {"GET poll": {"quiet": 30.0, "killed": 61.0}}}, ["GET poll: p95 61.0 ms, quiet 30.0 ms"]),
+    ],
+)
+def test_figures_that_break_a_promise_are_complaints(wrong: dict[str, Any], complaints: list[str]) -> None:
+    right: dict[str, Any] = {
+        "backfills": {"items": 20, "completed": 20, "billed": 20},
+        "webhooks": {"waiting": 0, "untold": 0},
+        "lives": {"api": {"minutes": 60.0}},
+        "killed": {"api": 20},
+        "p95_ms": {"GET poll": {"quiet": 30.0, "killed": 59.0}},
+    }
+    assert complaints_of(right | wrong) == complaints

@@ -111,6 +111,7 @@ class Customer:
         combo: Two garments instead of one.
         end: ``completed`` or ``failed``; empty if there was none in time.
         picture: Digest of what came for one.
+        without_picture: It is said to be completed, and none came.
         mixed_up: The picture that came is none of the photo that was sent.
     """
 
@@ -122,6 +123,7 @@ class Customer:
     end: str = ""
     error: str = ""
     picture: str = ""
+    without_picture: bool = False
     mixed_up: bool = False
 
     @property
@@ -151,7 +153,9 @@ class Customer:
     def end_with(self, told: Mapping[str, str]) -> None:
         """Look at what came of the job."""
         self.end, self.error = told["status"], told.get("error", "")
-        if picture := told.get("resultImageBase64"):
+        picture = told.get("resultImageBase64")
+        self.without_picture = self.end == COMPLETED and not picture
+        if picture:
             self.picture = digest_of(picture)
             came = Image.open(io.BytesIO(base64.b64decode(picture.rpartition(",")[2]))).convert("RGB")
             both = [np.asarray(each.resize((8, 8)), np.float32) for each in (came, self.photo)]
@@ -165,6 +169,7 @@ class World:
         parts: Processes that a supervisor starts again.
         server: PostgreSQL, which is started again too; none where SQLite is the database.
         hits: How many processes were sent a signal, and how many connections a fault met when it began.
+        figures: What else a fault has counted, for its row.
     """
 
     def __init__(
@@ -195,6 +200,7 @@ class World:
         self.in_progress: int | None = None
         self.complaints: list[str] = []
         self.hits = Counter[str]()
+        self.figures: dict[str, int] = {}
         self.healing: asyncio.Task[float] | None = None
         for left in self.orders.glob("*"):
             left.unlink()
