@@ -142,7 +142,11 @@ def _where(run: dict[str, Any]) -> str:
     where = f"Version {run['version']}, commit {commits}; {run['machine']}, {run['cores']} cores."
     judged = verdicts_of(run)
     older = sum(not each.keys() >= NOT_YET_ASKED for each in judged)
-    less = f"Not asked in {older} of {len(judged)} verdicts, which are older: what clean-ups left to the purge, and whether a picture came of every completed job." if older else ""
+    less = (
+        f"Not asked in {older} of {len(judged)} verdicts, which are older: what clean-ups left to the purge, and whether a picture came of every completed job."
+        if older
+        else ""
+    )
     return broken + " ".join(filter(None, (where, less, run.get("note")))) + "\n"
 
 
