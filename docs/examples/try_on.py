@@ -18,10 +18,12 @@ def main(person: str, garment: str, category: str, result: str) -> int:
         try:
             picture = client.run_and_wait(person, Garment(garment, cast("Category", category)))
         except JobFailed as failed:
-            print(f"No picture: {failed.sentence}", file=sys.stderr)
+            print(f"No picture: {failed}", file=sys.stderr)
             return 1
         except (TryOnError, ValueError, OSError) as error:
             print(error, file=sys.stderr)
+            if isinstance(error, TryOnError) and error.job_id:
+                print(f"Job: {error.job_id}", file=sys.stderr)
             return 1
     print(f"{picture.save(result)} after {picture.generation_ms} ms")
     return 0

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.async_api import expect
+from playwright.async_api import Response, Route, expect
 
 from tests.e2e.person import JOB_MS, Person
 from tests.pictures import encoded
@@ -64,6 +64,25 @@ async def test_the_page_of_the_docs_works_on_its_origin_and_on_no_other(person: 
         picture = person.page.locator("#picture")
         assert (await picture.get_attribute("src") or "").startswith("data:image/jpeg;base64,")
         assert await picture.evaluate("picture => picture.naturalWidth") > 0
+
+        starts: list[bool] = []
+
+        def note(answer: Response) -> None:
+            if answer.request.method == "POST":
+                starts.append("idempotent-replayed" in answer.headers)
+
+        async def lose(route: Route) -> None:
+            answer = await route.fetch(headers={**route.request.headers, "origin": f"http://localhost:{port}"})
+            assert answer.status == 202
+            await route.abort()
+
+        person.page.on("response", note)
+        await person.page.route("**/api/v1/tryon", lose, times=1)
+        for said in ("Failed to fetch", "Done.", "Done."):
+            await person.page.locator("#said").evaluate("said => { said.textContent = ''; }")
+            await person.page.locator("#photo").set_input_files(photo)
+            await expect(person.page.locator("#said")).to_have_text(said, timeout=JOB_MS)
+        assert starts == [True, False], "what was lost is asked for again; what was shown is settled"
 
         await person.page.goto(f"http://127.0.0.1:{port}/")
         await person.page.locator("#photo").set_input_files(photo)

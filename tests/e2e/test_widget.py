@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
 import http.server
+import io
 import json
 import threading
 import uuid
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.async_api import Browser, Frame, FrameLocator, Page, Response, Route, expect
@@ -443,6 +446,81 @@ async def test_a_try_on_that_goes_on_already_is_found_and_not_started_again(
         await becomes_true(page.main_frame, "noted.filter(each => each.name === 'completed').length === 3")
         await tee.click()
         await expect(result).to_be_visible()
+
+
+RED = (200, 30, 30)
+
+
+async def test_a_cut_out_stands_before_white(chromium: Browser, site: Site, shop: str, tmp_path: Path) -> None:
+    cut_out = Image.new("RGBA", (600, 800), (0, 0, 0, 0))
+    cut_out.paste((*RED, 255), (200, 200, 400, 800))
+    cut_out.save(tmp_path / "me.png")
+    async with Person.before(chromium, site) as person:
+        await person.page.goto(shop)
+        await person.page.locator("try-on[product=plain-tee]").click()
+        dialog = dialog_of(person.page)
+        await expect(dialog.locator("#product")).to_have_text("Plain tee")
+        await dialog.locator("#file").set_input_files(tmp_path / "me.png")
+        await expect(dialog.locator("#chosen")).to_be_visible()
+        source = await dialog.locator("#chosen").get_attribute("src") or ""
+        taken = np.asarray(Image.open(io.BytesIO(base64.b64decode(source.partition(",")[2]))))
+        assert taken[20, 20].tolist() == [255, 255, 255]
+        assert np.abs(taken[500, 300] - np.array(RED)).max() < 20
+
+
+PHOTOS_HELD = """
+window.read = [];
+const reader = window.createImageBitmap;
+window.createImageBitmap = async (...photo) => {
+  const bitmap = await reader(...photo);
+  await new Promise((resolve) => window.read.push(resolve));
+  return bitmap;
+};
+"""
+"""A photo has been read when a test lets it."""
+
+
+async def test_the_photo_chosen_last_counts_and_the_one_sent_stands_beside_the_picture(
+    chromium: Browser, site: Site, shop: str, photo: Path, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.jpg"
+    with Image.open(photo) as small:
+        small.resize((1024, 1024)).save(large)
+    async with Person.before(chromium, site) as person:
+        page = person.page
+        await page.add_init_script(PHOTOS_HELD)
+        await page.goto(shop)
+        await page.locator("try-on[product=plain-tee]").click()
+        await expect(dialog_of(page).locator("#product")).to_have_text("Plain tee")
+        frame = page.frames[-1]
+        file, chosen = frame.locator("#file"), frame.locator("#chosen")
+
+        for number, path in enumerate((large, photo), 1):
+            await file.set_input_files(path)
+            await becomes_true(frame, f"read.length === {number}")
+        await frame.evaluate("read.pop()()")
+        await expect(chosen).to_be_visible()
+        shown = await chosen.get_attribute("src")
+        await frame.evaluate("read.pop()()")
+        assert await chosen.get_attribute("src") == shown
+
+        async def choose_another(route: Route) -> None:
+            sent.append(json.loads(route.request.post_data or "")["customerPhotoBase64"])
+            await file.set_input_files(large)
+            await becomes_true(frame, "read.length === 1")
+            await frame.evaluate("read.pop()()")
+            assert await chosen.get_attribute("src") != shown
+            await route.continue_()
+
+        sent: list[str] = []
+        await page.route("**/api/v1/tryon/check", unanswered)
+        await page.route("**/api/v1/tryon", choose_another, times=1)
+        await frame.get_by_role("checkbox").check()
+        await frame.get_by_role("button", name="Try it on").click()
+        await expect(frame.locator("#result")).to_be_visible(timeout=JOB_MS)
+        assert sent == [shown]
+        assert await frame.locator("#before").get_attribute("src") == shown
+        assert person.complaints == []
 
 
 def test_pictures_of_the_example_are_those_of_the_samples() -> None:

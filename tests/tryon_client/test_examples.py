@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,8 @@ from tests.api.conftest import OpenApi
 from tests.node_tools import compiled, node
 from tests.pictures import encoded, photo
 from tests.tryon_client.live_service import LiveService, live_service
-from tests.tryon_client.replies import ACCEPTED, COMPLETED, PICTURE, processing, refusal
-from tests.tryon_client.scripted_server import DROP, running_server
+from tests.tryon_client.replies import ACCEPTED, COMPLETED, FAILED, JOB, PICTURE, processing, refusal
+from tests.tryon_client.scripted_server import DROP, Received, Reply, running_server
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS / "examples"
@@ -47,15 +49,23 @@ def bash() -> str:
     return "bash"
 
 
-def command(language: str, folder: Path) -> list[str | Path]:
+ENDINGS = {"python": "py", "bash": "sh", "typescript": "ts"}
+
+
+def command(language: str, folder: Path, *shorter: tuple[str, str]) -> list[str | Path]:
+    """What runs the example; ``shorter`` are times that stand in it, and those that a test puts in their place."""
+    text = (EXAMPLES / f"try_on.{ENDINGS[language]}").read_text()
+    for old, new in shorter:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    program = folder / f"try_on.{ENDINGS[language].replace('ts', 'mts')}"
+    program.write_text(text)
     match language:
         case "python":
-            return [sys.executable, EXAMPLES / "try_on.py"]
+            return [sys.executable, program]
         case "bash":
-            return [bash(), EXAMPLES / "try_on.sh"]
+            return [bash(), program]
         case _:
-            program = folder / "try_on.mts"
-            program.write_text((EXAMPLES / "try_on.ts").read_text())
             return [node(), compiled(program)]
 
 
@@ -110,3 +120,54 @@ async def test_the_example_does_not_wait_for_tomorrow(service: LiveService, fold
         )
         assert (done.code, len(server.received)) == (1, 1)
         assert "Refused with 429" in done.stderr
+
+
+SHORTER_PAUSE = {
+    "bash": ("--retry-max-time 60", "--retry-max-time 1"),
+    "typescript": ("LONGEST_PAUSE_SECONDS = 60", "LONGEST_PAUSE_SECONDS = 1"),
+}
+"""How long a request waits before the job is accepted."""
+
+SHORTER_PATIENCE = {
+    "bash": ("patience=600", "patience=3"),
+    "typescript": ("PATIENCE_MS = 600_000", "PATIENCE_MS = 3_000"),
+}
+"""And afterwards."""
+
+
+@pytest.mark.parametrize("language", SHORTER_PAUSE)
+async def test_a_poll_waits_longer_than_a_start_and_outlasts_an_outage(
+    service: LiveService, folder: Path, language: str
+) -> None:
+    script = [ACCEPTED, refusal(429, "rate_limited", Retry_After="3"), *[DROP] * 4, COMPLETED]
+    asked: list[float] = []
+
+    def answer(_request: Received) -> Reply:
+        asked.append(time.monotonic())
+        return script[len(asked) - 1]
+
+    program = command(language, folder, SHORTER_PAUSE[language])
+    with running_server(answer) as server:
+        scripted = replace(service, url=server.url)
+        done = await scripted.run(*program, "me.jpg", "shirt.jpg", "upper_body", "out.jpg", folder=folder)
+    assert done.code == 0, done.stderr
+    assert (folder / "out.jpg").read_bytes() == PICTURE
+    assert len(asked) == len(script)
+    assert asked[2] - asked[1] >= 3
+
+
+def started_then(poll: Reply, request: Received) -> Reply:
+    return ACCEPTED if request.method == "POST" else poll
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_whatever_goes_wrong_with_a_job_names_it(service: LiveService, folder: Path, language: str) -> None:
+    program = command(language, folder, *([SHORTER_PATIENCE[language]] if language in SHORTER_PATIENCE else []))
+    for poll in (refusal(404, "job_not_found"), refusal(429, "rate_limited", Retry_After="4000"), FAILED, DROP):
+        with running_server() as server:
+            server.answer = partial(started_then, poll)
+            scripted = replace(service, url=server.url)
+            done = await scripted.run(*program, "me.jpg", "shirt.jpg", "upper_body", "out.jpg", folder=folder)
+            assert done.code, poll
+            assert JOB in done.stderr, poll
+            assert poll is DROP or len(server.received) == 2

@@ -11,6 +11,7 @@ const GIVE_UP_MS = 10 * 60 * 1000; // a job is over by then, whatever happens
 const part = (id) => document.getElementById(id);
 let product = null;
 let photo = null; // { uri, width, height }
+let taking = null; // the choice made last; a photo that takes longer to read than a later one is dropped
 let running = null; // the try-on under way: an AbortController that knows its product
 let shown = null; // the product of the picture in the result
 const unsettled = new Map(); // by product, the { photo, key } of a request that the service may have accepted
@@ -65,20 +66,25 @@ function tell(type, detail) {
 /* The photo */
 
 async function take(source) {
+  const mine = taking = {};
   let bitmap;
   try {
     bitmap = source instanceof Blob ? await createImageBitmap(source, { imageOrientation: "from-image" }) : source;
   } catch {
-    complain(sentence("image_not_readable"));
+    if (mine === taking) complain(sentence("image_not_readable"));
     return;
   }
+  if (mine !== taking) return;
   const width = bitmap.videoWidth || bitmap.width;
   const height = bitmap.videoHeight || bitmap.height;
   const scale = Math.min(1, LONGEST_SIDE / Math.max(width, height));
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
-  canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const context = canvas.getContext("2d");
+  context.fillStyle = "white"; // behind a cut-out, as the service does it
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   const chosen = { uri: canvas.toDataURL("image/jpeg", 0.92), width: canvas.width, height: canvas.height };
   photo = chosen;
   part("chosen").src = photo.uri;
@@ -112,6 +118,7 @@ let camera = null;
 async function startCamera() {
   if (camera) return;
   const mine = camera = {};
+  taking = null; // what is chosen now comes from here
   const video = part("viewfinder");
   try {
     mine.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "user", height: { ideal: 1600 } } });
@@ -144,7 +151,8 @@ function seeing(on) {
 /* The try-on */
 
 async function start() {
-  if (!photo) return complain(TEXTS.photo_first);
+  const chosen = photo; // another may be chosen meanwhile
+  if (!chosen) return complain(TEXTS.photo_first);
   if (!part("consent").checked) {
     part("consent").focus();
     return complain(TEXTS.consent_first);
@@ -156,12 +164,12 @@ async function start() {
   show("progress");
   say(TEXTS.started);
   try {
-    const jobId = await accepted(asked, signal);
+    const jobId = await accepted(asked, chosen, signal);
     const picture = await ended(jobId, signal);
     signal.throwIfAborted();
     unsettled.delete(asked);
     part("after").src = part("download").href = picture;
-    part("before").src = photo.uri;
+    part("before").src = chosen.uri;
     slide(0);
     shown = asked;
     show("result");
@@ -182,10 +190,10 @@ async function start() {
 
 /* The job of this photo and product. Whoever asks again, because the answer was lost or after stopping, gets the job that
 goes on already: it is not paid for twice. */
-async function accepted(asked, signal) {
-  if (unsettled.get(asked)?.photo !== photo) unsettled.set(asked, { photo, key: newKey() });
+async function accepted(asked, chosen, signal) {
+  if (unsettled.get(asked)?.photo !== chosen) unsettled.set(asked, { photo: chosen, key: newKey() });
   const { key } = unsettled.get(asked);
-  const body = JSON.stringify({ customerPhotoBase64: photo.uri, productId: asked });
+  const body = JSON.stringify({ customerPhotoBase64: chosen.uri, productId: asked });
   const deadline = Date.now() + GIVE_UP_MS;
   for (let seconds = 1; ; seconds = Math.min(8, 2 * seconds)) { // each counts against the visitor's rate
     const answer = await call("tryon", { method: "POST", headers: { "Idempotency-Key": key }, body, signal });
