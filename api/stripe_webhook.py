@@ -123,9 +123,11 @@ async def act_on(parts: ApiParts, event: Event, page: CheckoutSession, payment_i
             done = await parts.database.write(
                 payments.receive, parts.plans, payment_id=payment_id, receipt=page.receipt, now=now
             )
-        except ReceiptRefusedError:
+        except ReceiptRefusedError as refused:
             # Delivering it again would change nothing; somebody has to look, at the order and not at the code.
-            log.error("money came that fits no order", reference=page.id, **about)  # noqa: TRY400  # no traceback helps
+            log.error(  # noqa: TRY400  # no traceback helps
+                "money came that fits no order", reason=str(refused), reference=page.id, **about
+            )
             return
         log.info("an order was paid", first=done, **about)
     elif event.type in NOTES:

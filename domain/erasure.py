@@ -168,8 +168,12 @@ def delete_rows(session: Session, *, account_id: uuid.UUID, limit: int) -> int:
 
 
 def finish_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> None:
-    """Note that it is done, once everything else is gone. Orders that nobody decided about are rejected."""
+    """Note that it is done, once everything else is gone. Orders that nobody decided about are rejected.
+
+    What operators wrote to other orders may name a person, so it goes.
+    """
     reject_open_of_account(session, account_id=account_id, note=REASON, now=now)
+    session.execute(update(Payment).where(Payment.account_id == account_id, Payment.note != REASON).values(note=None))
     session.execute(
         update(Account)
         .where(Account.id == account_id, Account.erasure_finished_at.is_(None))
@@ -185,6 +189,7 @@ def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
     doors = {each.__tablename__ for each in _DOORS}
     found = session.scalars(
         select(Login.account_id)
+        .join(Account, Account.id == Login.account_id)
         .where(
             Login.verified_at.is_(None),
             Login.password_hash.is_not(None),
@@ -196,6 +201,7 @@ def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
         )
         .order_by(Login.created_at)
         .limit(limit)
+        # Their accounts too: others hold these before they ask for the login.
         .with_for_update(skip_locked=True)
     ).all()
     for table in _DOORS if found else ():

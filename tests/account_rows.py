@@ -175,8 +175,8 @@ def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Cal
             _item(owner, f"a-{word}", done, full.backfill_id, now),
             _item(owner, f"b-{word}", done, full.shared_backfill_id, now),
             _item(other.account_id, f"c-{word[:10]}", uuid.uuid4(), full.shared_backfill_id, now),
-            _payment(owner, "open", now),
-            _payment(owner, "paid", now),
+            _payment(owner, "open", word, now),
+            _payment(owner, "paid", word, now),
         ]
     )
     terms = EndpointTerms(f"https://{word}.example/", ["product.ready"], word)
@@ -194,7 +194,7 @@ def _item(owner: uuid.UUID, key: str, job_id: uuid.UUID, backfill_id: str, now: 
     )
 
 
-def _payment(owner: uuid.UUID, status: str, now: datetime) -> Payment:
+def _payment(owner: uuid.UUID, status: str, note: str, now: datetime) -> Payment:
     return Payment(
         id=uuid.uuid4(),
         account_id=owner,
@@ -205,6 +205,7 @@ def _payment(owner: uuid.UUID, status: str, now: datetime) -> Payment:
         status=status,
         created_at=now,
         closed_at=None if status == "open" else now,
+        note=note,
     )
 
 

@@ -75,7 +75,8 @@ FAULTS = [
                 "if generations_left(session, plans, account=account, now=now) < 0:"
             ),
             ">= terms.daily_cap:": "> terms.daily_cap:",
-            "included += terms.included  #": "included += 0  #",
+            "included += terms.included if opened": "included += 0 if opened",
+            "        opened.ends_at = period.end\n": "        pass\n",
             '"topup" if allowance.source == TOPUP else "grant"': '"grant"',
         },
     ),

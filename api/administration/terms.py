@@ -78,13 +78,21 @@ def credit_pack(
     reason: str | None,
     operator_id: uuid.UUID | None,
     now: datetime,
+    pack_id: uuid.UUID | None = None,
 ) -> Allowance:
-    """Credit a pack of a size that there is.
+    """Credit a pack of a size that there is; whoever may ask twice names its id, and it is credited once.
 
     Raises:
-        ValueError: There is no pack of that size, or the account's plan cannot be topped up.
+        ValueError: There is no pack of that size, the account's plan cannot be topped up, or the id is that of
+            something else.
     """
-    pack = quota.add_topup(session, plans, account_id=account_id, generations=generations, now=now)
+    if pack_id is not None:
+        credited = quota.find_pack(session, account_id=account_id, pack_id=pack_id)
+        if credited is not None and credited.generations != generations:
+            raise ValueError("this form has credited a pack of another size already; send it again for this one too")
+        if credited is not None:
+            return credited
+    pack = quota.add_topup(session, plans, account_id=account_id, generations=generations, now=now, pack_id=pack_id)
     audit.add_entry(
         session,
         action=Act.TOPPED_UP,

@@ -219,7 +219,7 @@ async def list_orders(request: Request, parts: Parts, account_id: AccountId) -> 
 @router.get("/billing/orders/{paymentId}")
 async def show_order(request: Request, parts: Parts, payment: OwnOrder) -> Response:
     """How an order stands, and what can be done about it."""
-    return page(request, "billing/order.html", payment=payment, online=_payable_online(parts, payment), words=WORDS)
+    return page(request, "billing/order.html", payment=payment, online=payable_online(parts, payment), words=WORDS)
 
 
 @router.get("/billing/orders/{paymentId}/pay")
@@ -232,7 +232,7 @@ async def pay(parts: Parts, visitor: Visitor, payment: OwnOrder) -> Response:
     own = f"/billing/orders/{payment.id}"
     if visitor.blocked_reason is not None:
         raise PageRefused(403, "This account is blocked, so you cannot pay.")
-    if not _payable_online(parts, payment):
+    if not payable_online(parts, payment):
         return redirect(own)
     base = parts.settings.dashboard.base_url(parts.settings.api)
     try:
@@ -255,7 +255,7 @@ async def pay(parts: Parts, visitor: Visitor, payment: OwnOrder) -> Response:
 @router.post("/billing/orders/{paymentId}/withdraw")
 async def withdraw(parts: Parts, payment: OwnOrder) -> Response:
     """Close an order that is not wanted any more, once nobody can pay it."""
-    if _payable_online(parts, payment):
+    if payable_online(parts, payment):
         try:
             given_up = await parts.payments.give_up(payment)
         except PaymentPageError as error:
@@ -286,7 +286,8 @@ async def _place(
     return redirect(f"/billing/orders/{payment.id}", "order_placed")
 
 
-def _payable_online(parts: ApiParts, payment: Payment) -> bool:
+def payable_online(parts: ApiParts, payment: Payment) -> bool:
+    """Whether it is open, and paid on a page of the provider's."""
     provider = parts.payments
     return provider.online and payment.provider == provider.name and payment.status == OPEN
 

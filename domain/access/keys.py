@@ -421,6 +421,9 @@ def replace_key(
     """
     if overlap and account_id is not None:
         _make_room(session, account_id)
+    else:  # before the key, as everybody does; the successor's foreign key would ask for it afterwards
+        owner = Account.id.in_(select(ApiKey.account_id).where(ApiKey.id == key_id))
+        session.scalar(select(Account.id).where(owner).with_for_update(key_share=True))
     old, now = _key_in_use(session, key_id, account_id), datetime.now(UTC)
     if old.replaced_at is not None:
         raise ValueError(f"key {key_id} was replaced already")

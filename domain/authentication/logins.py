@@ -134,8 +134,12 @@ def sign_in(
     ``new_hash`` is of the same password under the parameters of today, where the hash was made with older ones.
 
     Returns:
-        The token for its cookie; ``None`` if the password was changed in this very moment.
+        The token for its cookie; ``None`` if the password was changed, or the account deleted, in this very moment.
     """
+    # Before the login, as everybody does; the session's foreign key would ask for it afterwards.
+    account = select(Account.id).where(Account.id == credentials.account_id)
+    if session.scalar(account.with_for_update(key_share=True)) is None:
+        return None
     kept = credentials.password_hash if new_hash is None else new_hash
     same = (Login.account_id == credentials.account_id, Login.password_hash == credentials.password_hash)
     if not rows_changed(session, update(Login).where(*same).values(password_hash=kept)):
@@ -251,7 +255,8 @@ def ask_for_change(
     account = lock_proven_account(session, credentials=credentials, session_id=session_id)
     if account is None:
         return False
-    if find_account_by_email(session, email=new_email) is None:
+    other = find_account_by_email(session, email=new_email)
+    if other is None:
         token = email_tokens.make_token(
             session, purpose=Purpose.CHANGE, account_id=account.id, email=new_email, now=now
         )
@@ -259,7 +264,7 @@ def ask_for_change(
             session, mails.confirm_address_letter(head, token=token), to=new_email, account_id=account.id, now=now
         )
     else:
-        write_mail(session, mails.have_account_letter(head), to=new_email, account_id=None, now=now)
+        write_mail(session, mails.have_account_letter(head), to=new_email, account_id=other.id, now=now)
     letter = mails.address_change_asked_letter(head, new_email=new_email)
     write_mail(session, letter, to=account.email, account_id=account.id, now=now)
     return True

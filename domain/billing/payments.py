@@ -161,7 +161,7 @@ class Receipt:
 
 
 class ReceiptRefusedError(ValueError):
-    """A receipt that does not fit the order it names. Nothing was credited."""
+    """Money that would credit nothing. The order stays as it was; somebody has to look."""
 
 
 def approve(
@@ -169,33 +169,33 @@ def approve(
 ) -> bool:
     """Close an open order as paid, and credit what was bought; all of the transaction or nothing has to be kept.
 
-    ``by`` is the account of the operator who decided; None stands for the command line.
+    ``by`` is the account of the operator who decided; None stands for the command line. The order forgets its page at
+    the provider's: what is paid there afterwards is other money, see `receive`.
 
     Returns:
         Whether this call did it, rather than one before.
 
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
+        ReceiptRefusedError: Its account was erased; as in `receive`.
     """
-    return _pay(session, plans, payment_id, before=(OPEN,), now=now, closed_by=by)
+    return _pay(session, plans, payment_id, before=(OPEN,), now=now, closed_by=by, reference=None)
 
 
 def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime) -> bool:
     """Close an order as paid because the provider has the money; as `approve`.
 
-    Money that came is not refused: an order that was given up meanwhile is paid too.
+    An order that was given up meanwhile is paid too. Money is refused only where it would credit nothing.
 
     Raises:
-        ReceiptRefusedError: The order is not there, is another provider's, or costs something else; or its account was
-            erased, so that nobody could use what was bought.
+        ReceiptRefusedError: The order is not there, is another provider's, or costs something else; it was paid by
+            other means; its plan has begun already; or its account was erased. Whoever catches it has to roll back.
     """
     payment = session.get(Payment, payment_id)
     if payment is None or (payment.provider, payment.price_cents) != (receipt.provider, receipt.cents):
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
-    if session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
-        raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
     told = {"closed_by": None, "note": None, "reference": receipt.reference}
-    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, **told)
+    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), receipt=receipt, now=now, **told)
 
 
 def reject(session: Session, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None) -> bool:
@@ -284,24 +284,39 @@ def _close(session: Session, which: ColumnElement[bool], before: Sequence[str] =
 
 
 def _pay(
-    session: Session, plans: PlanBook, payment_id: uuid.UUID, *, before: Sequence[str], now: datetime, **values: Any
+    session: Session,
+    plans: PlanBook,
+    payment_id: uuid.UUID,
+    *,
+    before: Sequence[str],
+    now: datetime,
+    receipt: Receipt | None = None,
+    **values: Any,
 ) -> bool:
+    """Close the order as paid and credit it. A ``receipt`` is refused where it is other money than what paid before."""
     closed = _close(session, Payment.id == payment_id, before, status=PAID, closed_at=now, **values)
     payment = _get(session, payment_id)
     if not closed:
+        if receipt is not None and payment.reference != receipt.reference:
+            raise ReceiptRefusedError(f"payment {payment_id} was paid by other means")
         return False
+    account = lock_account(session, account_id=payment.account_id)
+    if account.erased_at is not None:
+        raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
     if payment.generations is not None:
         pack = credit_pack(
             session,
-            account_id=payment.account_id,
+            account_id=account.id,
             generations=payment.generations,
             price_cents=payment.price_cents,
             now=now,
         )
         payment.allowance_id = pack.id
     if payment.plan is not None:
-        account = lock_account(session, account_id=payment.account_id)
-        # Somebody may have put the account on it since it was ordered: the period that began then is the one paid for.
+        # Somebody may have put the account on it since it was ordered. To an operator who approves, the period that
+        # began then is the one paid for; whether it is what other money has paid for, nothing here can tell.
         if account.plan != payment.plan or account.plan_started_at <= payment.created_at:
             change_plan(session, plans, account_id=account.id, plan=payment.plan, now=now)
+        elif receipt is not None:
+            raise ReceiptRefusedError(f"the plan of payment {payment_id} has begun already")
     return True

@@ -81,11 +81,13 @@ def generations_left(session: Session, plans: PlanBook, *, account: Account, now
 def what_is_left(session: Session, plans: PlanBook, *, account: Account, now: datetime) -> tuple[int, int]:
     """The same: of the plan's volume, and in packs."""
     terms = terms_of(account, plans)
+    period = period_of(account, terms, now)
+    opened = _opened_for(session, account, terms, period)
     allowances = spendable(session, account_id=account.id, now=now)
     packs = sum(each.left for each in allowances if each.source == TOPUP)
-    included = sum(each.left for each in allowances) - packs
-    if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
-        included += terms.included  # the period's volume is opened by the first job in it
+    included = sum(each.left for each in allowances if each.source != TOPUP and each is not opened)
+    if period.start <= now + CLOCK_SKEW and period.end > now:  # as the next job finds it, see `_open_period`
+        included += terms.included if opened is None else opened.left
     return included, packs
 
 
@@ -141,11 +143,12 @@ def usage_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: d
     account = session.get_one(Account, account_id)
     terms = terms_of(account, plans)
     period = period_of(account, terms, now)
-    # A trial that is over still shows what was used of it.
-    at = min(now, period.start) if period.end <= now else now
-    allowances = spendable(session, account_id=account_id, now=at)
+    opened = _opened_for(session, account, terms, period)
+    allowances = spendable(session, account_id=account_id, now=now)
     packs = [each for each in allowances if each.source == TOPUP]
-    volume = [each for each in allowances if each.source != TOPUP]
+    volume = [each for each in allowances if each.source != TOPUP and each is not opened]
+    if opened is not None:
+        volume.append(opened)  # a trial that is over still shows what was used of it
     return Usage(
         plan=account.plan,
         period=period,
@@ -207,16 +210,37 @@ def release(session: Session, job: Job, *, now: datetime) -> None:
 
 
 def add_topup(
-    session: Session, plans: PlanBook, *, account_id: uuid.UUID, generations: int, now: datetime
+    session: Session,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    generations: int,
+    now: datetime,
+    pack_id: uuid.UUID | None = None,
 ) -> Allowance:
-    """Credit a pack that was paid for.
+    """Credit a pack that was paid for; callers that may ask twice name its id, and ask `find_pack` first.
 
     Raises:
         ValueError: There is no pack of that size, or the account's plan cannot be topped up.
     """
     account = lock_account(session, account_id=account_id)
     price_cents = topup_price(plans, account, generations=generations)
-    return credit_pack(session, account_id=account_id, generations=generations, price_cents=price_cents, now=now)
+    return credit_pack(
+        session, account_id=account_id, generations=generations, price_cents=price_cents, now=now, pack_id=pack_id
+    )
+
+
+def find_pack(session: Session, *, account_id: uuid.UUID, pack_id: uuid.UUID) -> Allowance | None:
+    """The pack of this id; the account is locked, so that nobody else credits one to it meanwhile.
+
+    Raises:
+        ValueError: The id is that of something else.
+    """
+    lock_account(session, account_id=account_id)
+    pack = session.get(Allowance, pack_id)
+    if pack is not None and (pack.account_id, pack.source) != (account_id, TOPUP):
+        raise ValueError(f"{pack_id} is no pack of this account")
+    return pack
 
 
 def topup_price(plans: PlanBook, account: Account, *, generations: int) -> int:
@@ -231,12 +255,18 @@ def topup_price(plans: PlanBook, account: Account, *, generations: int) -> int:
 
 
 def credit_pack(
-    session: Session, *, account_id: uuid.UUID, generations: int, price_cents: int, now: datetime
+    session: Session,
+    *,
+    account_id: uuid.UUID,
+    generations: int,
+    price_cents: int,
+    now: datetime,
+    pack_id: uuid.UUID | None = None,
 ) -> Allowance:
     """Credit a pack that was paid for at this price, whatever packs there are by now."""
     lock_account(session, account_id=account_id)
     pack = Allowance(
-        account_id=account_id, source=TOPUP, generations=generations, starts_at=now, price_cents=price_cents
+        id=pack_id, account_id=account_id, source=TOPUP, generations=generations, starts_at=now, price_cents=price_cents
     )
     return _opened(session, pack, now)
 
@@ -251,28 +281,43 @@ def end_period(session: Session, *, account_id: uuid.UUID, now: datetime) -> Non
 
 
 def _open_period(session: Session, account: Account, terms: Terms, now: datetime) -> None:
-    """Make sure that the period's volume can be spent. The account is locked, so nobody else does the same."""
+    """Make sure that the period's volume can be spent, for as long as the plan says by now.
+
+    The account is locked, so nobody else does the same.
+    """
     period = period_of(account, terms, now)
-    source = INCLUDED if terms.trial_days is None else TRIAL
-    opened = session.scalar(
-        select(Allowance.id).where(
-            Allowance.account_id == account.id, Allowance.source == source, Allowance.starts_at == period.start
-        )
-    )
+    opened = _opened_for(session, account, terms, period)
     if opened is None:
         volume = Allowance(
             account_id=account.id,
-            source=source,
+            source=_source_of(terms),
             generations=terms.included,
             starts_at=period.start,
             ends_at=period.end,
             price_cents=terms.monthly_cents,
         )
         _opened(session, volume, now)
+    elif opened.ends_at != period.end:  # the days of its trial were changed in the file of plans
+        opened.ends_at = period.end
+
+
+def _opened_for(session: Session, account: Account, terms: Terms, period: Period) -> Allowance | None:
+    """The period's volume, once a job has opened it."""
+    return session.scalar(
+        select(Allowance).where(
+            Allowance.account_id == account.id,
+            Allowance.source == _source_of(terms),
+            Allowance.starts_at == period.start,
+        )
+    )
+
+
+def _source_of(terms: Terms) -> str:
+    return INCLUDED if terms.trial_days is None else TRIAL
 
 
 def _opened(session: Session, allowance: Allowance, now: datetime) -> Allowance:
-    allowance.id, allowance.reserved, allowance.settled = uuid.uuid4(), 0, 0
+    allowance.id, allowance.reserved, allowance.settled = allowance.id or uuid.uuid4(), 0, 0
     session.add(allowance)
     # No relationship ties the two tables, so the allowance has to be there before the entry that points at it.
     session.flush()

@@ -124,7 +124,8 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(
     for row in after["job"]:
         assert (row["workflow_input"], row["products"], row["report"], row["result_key"]) == ({}, None, None, None)
         assert row["erased_at"] is not None
-    assert sorted(row["status"] for row in after["payment"]) == ["paid", "rejected"]
+    orders = sorted((row["status"], row["note"]) for row in after["payment"])
+    assert orders == [("paid", None), ("rejected", erasure.REASON)]
     assert len(after["ledger"]) == len(before["ledger"]) + 1
     assert (len(after["allowance"]), len(after["daily_usage"])) == (1, 1)
     with database.reading() as session:

@@ -4,6 +4,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy.orm import Session
 
 from domain import accounts
 from domain.access import keys
@@ -12,11 +13,13 @@ from domain.authentication import logins, sessions
 from domain.erasure import KEPT_UNVERIFIED as KEPT
 from domain.erasure import delete_unverified
 from domain.mails import Letterhead
+from domain.money.quota import lock_account
 from domain.operation import audit, operators
 from domain.operation.audit import Act
 from domain.tables import Account
 from runtime.database import Database
 from tests.factories import PLANS
+from tests.meanwhile import outcome_beside
 
 HEAD = Letterhead("Fitting Room", "https://tryon.example")
 NOW = datetime.now(UTC)
@@ -82,4 +85,19 @@ async def test_signing_up_again_begins_the_week_anew(database: Database) -> None
         logins.sign_up(session, PLANS, HEAD, email=account.email, password_hash="$argon2id$", now=NOW)
         assert account.plan_started_at == NOW
     await swept(database)
+    assert await is_there(database, account_id)
+
+
+@pytest.mark.databases("postgresql")
+async def test_an_address_that_is_being_confirmed_is_passed_over(database: Database, digester: KeyDigester) -> None:
+    """Who confirms it holds the account, and then asks for the login."""
+    account_id = await signed_up(database)
+
+    def hold(session: Session) -> None:
+        lock_account(session, account_id=account_id)
+
+    def confirm(session: Session) -> None:
+        assert logins.verify(session, PLANS, digester, account_id=account_id, now=NOW)
+
+    await outcome_beside(database, hold, lambda session: delete_unverified(session, now=NOW, limit=100), confirm)
     assert await is_there(database, account_id)

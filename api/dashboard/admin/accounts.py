@@ -75,9 +75,15 @@ async def show_account(request: Request, parts: Parts, accountId: str) -> Respon
 
 
 async def account_page(
-    request: Request, parts: ApiParts, account_id: uuid.UUID, status: int = 200, error: str = ""
+    request: Request,
+    parts: ApiParts,
+    account_id: uuid.UUID,
+    status: int = 200,
+    error: str = "",
+    *,
+    form: Form | None = None,
 ) -> Response:
-    """The page of one account, with a sentence about what was refused, if anything was.
+    """The page of one account; if anything was refused, with a sentence about it and with what its form said.
 
     Raises:
         PageRefused: 404: there is none.
@@ -93,8 +99,10 @@ async def account_page(
         facts=facts,
         plans=[(name, plan_label(name)) for name, plan in parts.plans.plans.items() if plan.trial_days is None],
         packs=[(str(size), f"{size:,} try-ons") for size in parts.plans.topup_packs],
+        pack_id=uuid.uuid4(),
         run_url=lambda job_id: temporal.run_url(tryon_workflow_id(str(job_id))),
         error=error,
+        form=form or Form(),
     )
 
 
@@ -136,8 +144,8 @@ class Operation:
         return redirect(f"/admin/accounts/{self.account_id}", notice)
 
     async def refuse(self, error: ValueError) -> Response:
-        """The account's page with a sentence about what was refused."""
-        return await account_page(self.request, self.parts, self.account_id, 422, as_sentence(error))
+        """The account's page with a sentence about what was refused, and with the form as it was sent."""
+        return await account_page(self.request, self.parts, self.account_id, 422, as_sentence(error), form=self.form)
 
 
 async def _operation(request: Request, form: SentForm, parts: Parts, visitor: Visitor, accountId: str) -> Operation:
@@ -205,10 +213,10 @@ async def change_plan(asked: Asked) -> Response:
 
 @router.post("/admin/accounts/{accountId}/credit")
 async def credit(asked: Asked) -> Response:
-    """Credit a pack."""
+    """Credit a pack; a form that is sent twice credits once."""
 
     def work(session: Session, now: datetime) -> None:
-        plans, size = asked.parts.plans, asked.form.text("generations")
+        plans, size, pack_id = asked.parts.plans, asked.form.text("generations"), _pack_id(asked.form)
         if size not in map(str, plans.topup_packs):
             raise FieldRefusedError("There is no pack of this size.")
         terms.credit_pack(
@@ -219,6 +227,7 @@ async def credit(asked: Asked) -> Response:
             reason=reason_of(asked.form, blocking.LONGEST_REASON),
             operator_id=asked.operator_id,
             now=now,
+            pack_id=pack_id,
         )
 
     return await asked.write("pack_credited", work)
@@ -239,6 +248,18 @@ async def change_operator(asked: Asked) -> Response:
 def _not_oneself(asked: Operation, sentence: str) -> None:
     if asked.account_id == asked.operator_id:
         raise FieldRefusedError(sentence)
+
+
+def _pack_id(form: Form) -> uuid.UUID:
+    """What the form was given, so that sending it twice credits once.
+
+    Raises:
+        FieldRefusedError: It carries none.
+    """
+    try:
+        return uuid.UUID(form.text("pack"))
+    except ValueError:
+        raise FieldRefusedError("The form is not complete. Send it again.") from None
 
 
 def own_terms_of(form: Form) -> OwnTerms:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
@@ -9,12 +11,15 @@ from fastapi import APIRouter, Request, Response
 from api.administration import orders
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.admin.audit import FieldRefusedError, reason_of
+from api.dashboard.billing import payable_online
 from api.dashboard.forms import SentForm, read_id
 from api.dashboard.rendering import page, query_with, redirect
 from api.errors import PageRefused
 from api.parts import ApiParts, Parts
+from api.payments import PaymentPageError
 from api.routes import AccountId
 from domain.billing import payments
+from domain.tables import Payment
 
 PER_PAGE = 50
 LONGEST_NOTE = 200
@@ -46,12 +51,17 @@ async def ask_to_approve(request: Request, parts: Parts, paymentId: str) -> Resp
 
 @router.post("/admin/payments/{paymentId}/approve")
 async def approve(parts: Parts, operator_id: AccountId, paymentId: str) -> Response:
-    """The money is there: credit what was bought."""
+    """The money is there: credit what was bought, and close the page on which more could be paid."""
     order, now = {"payment_id": read_id(paymentId, UNKNOWN), "operator_id": operator_id}, datetime.now(UTC)
+    placed = await _payable_online(parts, order["payment_id"])
     try:
         did = await parts.database.write(orders.approve, parts.plans, **order, now=now)
     except ValueError:
         raise PageRefused(404, GONE) from None
+    # Not before: the provider tells of a page that was closed, and the order would be rejected for that.
+    if did and placed is not None:
+        with contextlib.suppress(PaymentPageError):  # it is logged; what is paid there later is told as an error
+            await parts.payments.give_up(placed)
     return redirect("/admin/payments", "payment_approved" if did else "payment_decided_before")
 
 
@@ -60,12 +70,24 @@ async def reject(request: Request, form: SentForm, parts: Parts, operator_id: Ac
     """Nothing is credited; the owner reads why."""
     order, now = {"payment_id": read_id(paymentId, UNKNOWN), "operator_id": operator_id}, datetime.now(UTC)
     try:
-        did = await parts.database.write(orders.reject, **order, note=reason_of(form, LONGEST_NOTE), now=now)
+        note = reason_of(form, LONGEST_NOTE)
+        placed = await _payable_online(parts, order["payment_id"])
+        if placed is not None and not await parts.payments.give_up(placed):
+            raise PageRefused(409, "This order is being paid and cannot be rejected.")
+        did = await parts.database.write(orders.reject, **order, note=note, now=now)
     except FieldRefusedError as error:
         return await _list_page(request, parts, 422, str(error))
+    except PaymentPageError as error:
+        raise PageRefused(503, str(error)) from None
     except ValueError:
         raise PageRefused(404, GONE) from None
     return redirect("/admin/payments", "payment_rejected" if did else "payment_decided_before")
+
+
+async def _payable_online(parts: ApiParts, payment_id: uuid.UUID) -> Payment | None:
+    """The order, if it is open and its page at the provider's may be so too."""
+    found = await parts.database.read(payments.find_with_owner, payment_id=payment_id)
+    return found[0] if found is not None and payable_online(parts, found[0]) else None
 
 
 async def _list_page(request: Request, parts: ApiParts, status: int = 200, error: str = "") -> Response:

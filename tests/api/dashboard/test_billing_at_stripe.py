@@ -13,6 +13,7 @@ from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.billing_scene import hidden, orders_of
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.api.payments.stand_in import SECRET, StripeStandIn, event, running_stand_in, signature
+from tests.factories import create_caller
 
 
 @pytest.fixture
@@ -103,3 +104,33 @@ async def test_a_blocked_account_pays_nothing(stripe_api: Api, stripe: StripeSta
     assert (await payer.get(f"{path}/pay")).status_code == 403
     assert (await payer.post(f"{path}/withdraw", page=path)).status_code == 403
     assert not stripe.sessions
+
+
+@pytest.mark.parametrize(("act", "status"), [("approve", "paid"), ("reject", "rejected")])
+async def test_what_an_operator_decides_cannot_be_paid_any_more(
+    stripe_api: Api, stripe: StripeStandIn, payer: Browser, act: str, status: str
+) -> None:
+    path = await place(payer)
+    await payer.get(f"{path}/pay")
+    caller = await create_caller(stripe_api.parts.database, stripe_api.parts.digester)
+    operator = await signed_in(stripe_api, caller.account_id, operator=True)
+    [payment] = await orders_of(stripe_api)
+    answer = await operator.post(f"/admin/payments/{payment.id}/{act}", {"reason": "x"}, page="/admin/system")
+    assert answer.status_code == 303
+    assert [session["status"] for session in stripe.sessions.values()] == ["expired"]
+    assert [each.status for each in await orders_of(stripe_api)] == [status]
+    await operator.client.aclose()
+
+
+async def test_what_is_being_paid_is_not_rejected(stripe_api: Api, stripe: StripeStandIn, payer: Browser) -> None:
+    path = await place(payer)
+    await payer.get(f"{path}/pay")
+    for session in stripe.sessions.values():
+        session["status"] = "complete"
+    caller = await create_caller(stripe_api.parts.database, stripe_api.parts.digester)
+    operator = await signed_in(stripe_api, caller.account_id, operator=True)
+    [payment] = await orders_of(stripe_api)
+    path = f"/admin/payments/{payment.id}"
+    assert (await operator.post(f"{path}/reject", {"reason": "x"}, page="/admin/system")).status_code == 409
+    assert (await operator.post(f"{path}/approve", page="/admin/system")).status_code == 303
+    await operator.client.aclose()

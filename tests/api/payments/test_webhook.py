@@ -246,6 +246,18 @@ async def test_an_operator_and_stripe_at_the_same_moment_credit_once(paid_api: A
     assert (await status_of(paid_api, payment), await packs(paid_api)) == ("paid", 250)
 
 
+@pytest.mark.databases("sqlite")
+async def test_money_that_gives_nothing_is_told_as_an_error(paid_api: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything else that is only told twice is not."""
+    by_hand, by_stripe = await order(paid_api), await order(paid_api)
+    await paid_api.parts.database.write(payments.approve, PLANS, payment_id=by_hand.id, now=datetime.now(UTC))
+    for payment in (by_stripe, by_stripe, by_hand):
+        assert await deliver(paid_api, COMPLETED, page_of(payment)) == 200
+    lines = [line for line in "".join(capsys.readouterr()).splitlines() if "fits no order" in line]
+    assert [(str(by_hand.id) in line, "by other means" in line) for line in lines] == [(True, True)]
+    assert await packs(paid_api) == 500
+
+
 async def test_without_stripe_there_is_nothing_at_the_address(api: Api) -> None:
     answer = await send(api, b"{}")
     assert (answer.status_code, answer.headers["X-Error-Code"]) == (404, "route_not_found")

@@ -3,13 +3,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy.orm import Session
 
-from domain import accounts
+from domain import accounts, erasure
 from domain.access import keys
 from domain.access.keys import KeyDigester, KeyTerms, PublishableTerms
+from domain.money.quota import lock_account
 from domain.tables import ApiKey
 from runtime.database import Database
 from tests.factories import create_caller
+from tests.meanwhile import outcome_beside
 
 
 async def find_owner(database: Database, digester: KeyDigester, key: str) -> keys.KeyOwner | None:
@@ -49,6 +52,26 @@ async def test_a_key_that_is_replaced_without_an_overlap_ends_at_once(
     _, key = await database.write(keys.replace_key, digester, key_id=caller.key_id)
     assert await find_owner(database, digester, caller.key) is None
     assert await find_owner(database, digester, key) is not None
+
+
+@pytest.mark.databases("postgresql")
+async def test_replacing_and_erasing_do_not_wait_for_each_other_for_good(
+    own_database: Database, digester: KeyDigester
+) -> None:
+    """Both take the account first, and then the key."""
+    caller = await create_caller(own_database, digester)
+
+    def shut(session: Session) -> None:
+        account = lock_account(session, account_id=caller.account_id)
+        account.email = erasure.erased_address(account.id)
+
+    def revoke(session: Session) -> None:
+        assert erasure.begin_erasure(session, account_id=caller.account_id, now=datetime.now(UTC))
+
+    with pytest.raises(ValueError, match="there is no key"):
+        await outcome_beside(
+            own_database, shut, lambda session: keys.replace_key(session, digester, key_id=caller.key_id), revoke
+        )
 
 
 async def test_an_owner_may_have_so_many_keys(database: Database, digester: KeyDigester) -> None:

@@ -76,7 +76,9 @@ async def test_an_address_with_an_account_is_told_so_itself(database: Database, 
     mine, theirs = [(await create_caller(database, digester)).account_id for _ in range(2)]
     taken = await address_of(database, theirs)
     assert await asked(database, mine, taken) is None
-    assert "You have an account" in (await mail_to(database, taken))[-1].subject
+    letter = (await mail_to(database, taken))[-1]
+    assert "You have an account" in letter.subject
+    assert letter.account_id == theirs, "it goes when they are erased"
     assert len(await mail_to(database, await address_of(database, mine))) == 1
 
 

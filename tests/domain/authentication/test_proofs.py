@@ -13,11 +13,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.authentication import email_tokens, logins, sessions
 from domain.authentication.email_tokens import Purpose
 from domain.authentication.logins import Credentials
 from domain.mails import Letterhead
+from domain.money.quota import lock_account
 from domain.tables import Account, EmailToken, Login, LoginSession, Mail
 from runtime.database import Database
 from tests.factories import PLANS, create_caller
@@ -133,3 +135,20 @@ async def test_a_reset_that_is_about_to_be_committed_counts_already(
 ) -> None:
     assert not await outcome_beside(owner.database, owner.reset, partial(act, owner))
     assert owner.state() == ("of the reset", set(), 1, 0)
+
+
+@pytest.mark.databases("postgresql")
+async def test_signing_in_and_erasing_do_not_wait_for_each_other_for_good(owner: Owner) -> None:
+    """Both take the account first, and then the login."""
+
+    def shut(session: Session) -> None:
+        account = lock_account(session, account_id=owner.account_id)
+        account.email = erasure.erased_address(account.id)
+
+    def sign_in(session: Session) -> str | None:
+        return logins.sign_in(session, credentials=owner.credentials, address="::1", user_agent="tests", now=NOW)
+
+    def delete_doors(session: Session) -> None:
+        assert erasure.begin_erasure(session, account_id=owner.account_id, now=NOW)
+
+    assert await outcome_beside(owner.database, shut, sign_in, delete_doors) is None

@@ -22,6 +22,7 @@ from domain.tables import Account, Allowance, LedgerEntry, Payment
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 from tests.factories import PLANS, Caller, create_caller, new_job
+from tests.meanwhile import outcome_beside
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)
@@ -49,9 +50,9 @@ async def order_pack(database: Database, caller: Caller, provider: str = "manual
     )
 
 
-async def order_plan(database: Database, caller: Caller) -> Payment:
+async def order_plan(database: Database, caller: Caller, now: datetime = NOW) -> Payment:
     return await database.write(
-        payments.order_plan, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
+        payments.order_plan, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=now
     )
 
 
@@ -69,9 +70,15 @@ async def withdraw(database: Database, payment: Payment, account_id: uuid.UUID |
     )
 
 
-async def receive(database: Database, payment: Payment, cents: int | None = None, provider: str = "stripe") -> bool:
+async def receive(
+    database: Database,
+    payment: Payment,
+    cents: int | None = None,
+    provider: str = "stripe",
+    now: datetime = LATER,
+) -> bool:
     receipt = Receipt(provider, f"cs_{payment.id}", payment.price_cents if cents is None else cents)
-    return await database.write(payments.receive, PLANS, payment_id=payment.id, receipt=receipt, now=LATER)
+    return await database.write(payments.receive, PLANS, payment_id=payment.id, receipt=receipt, now=now)
 
 
 async def read(database: Database, payment: Payment) -> Payment:
@@ -122,8 +129,13 @@ async def test_a_pack_is_credited_once_whoever_approves_it(
     said = await asyncio.gather(
         *(approve(database, payment) for database in (own_database, other_process) * 4),
         *(receive(database, payment) for database in (own_database, other_process) * 4),
+        return_exceptions=True,
     )
-    assert sorted(said) == [False] * 15 + [True]
+    assert said.count(True) == 1
+    # Where an operator was first, what the provider has received is other money.
+    refused = [isinstance(each, ReceiptRefusedError) for each in said]
+    assert sum(refused) == (8 if True in said[:8] else 0)
+    assert said.count(False) == 15 - sum(refused)
     assert (await standing(own_database, caller)).topup_remaining == 250
     assert len(await entries(own_database, caller)) == 1
 
@@ -185,6 +197,26 @@ async def test_a_plan_that_was_put_on_meanwhile_does_not_begin_again(own_databas
     )
     assert await approve(own_database, payment)
     assert (await account_of(own_database, caller)).plan_started_at == NOW + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("given_up", [True, False])
+async def test_money_for_a_plan_that_has_begun_meanwhile_is_for_somebody_to_look_at(
+    own_database: Database, caller: Caller, given_up: bool
+) -> None:
+    """The owner has ordered it again, and paid sooner."""
+    slow = await order_plan(own_database, caller)
+    await reject(own_database, slow)
+    again = await order_plan(own_database, caller, LATER)
+    assert await receive(own_database, again, now=LATER + timedelta(hours=1))
+    began = (await account_of(own_database, caller)).plan_started_at
+    if not given_up:
+        with own_database.transaction() as session:
+            session.get_one(Payment, slow.id).status = "open"
+    with pytest.raises(ReceiptRefusedError, match="begun already"):
+        await receive(own_database, slow, now=LATER + timedelta(days=3))
+    assert (await read(own_database, slow)).status == ("rejected" if given_up else "open")
+    assert (await account_of(own_database, caller)).plan_started_at == began
+    assert not await receive(own_database, again), "what is only told twice is no other money"
 
 
 async def test_a_trial_becomes_a_plan(own_database: Database, digester: KeyDigester) -> None:
@@ -256,6 +288,21 @@ async def test_money_that_came_is_credited_even_after_the_order_was_given_up(
     assert (await standing(own_database, caller)).topup_remaining == 250
 
 
+async def test_money_for_an_order_that_was_approved_by_hand_is_other_money(
+    own_database: Database, caller: Caller
+) -> None:
+    """Its page at the provider's may be open still."""
+    payment = await order_pack(own_database, caller, "stripe")
+    await own_database.write(payments.note_reference, payment_id=payment.id, reference=f"cs_{payment.id}")
+    assert await approve(own_database, payment)
+    for _ in range(2):
+        with pytest.raises(ReceiptRefusedError, match="other means"):
+            await receive(own_database, payment)
+    closed = await read(own_database, payment)
+    assert (closed.status, closed.closed_by, closed.reference) == ("paid", OPERATOR, None)
+    assert (await standing(own_database, caller)).topup_remaining == 250
+
+
 @pytest.mark.parametrize(("cents", "provider"), [(4999, "stripe"), (500_000, "stripe"), (5000, "manual")])
 async def test_a_receipt_that_does_not_fit_credits_nothing(
     own_database: Database, caller: Caller, cents: int, provider: str
@@ -308,10 +355,27 @@ async def test_money_for_an_account_that_was_erased_is_for_somebody_to_look_at(
     """Its page at the provider's may outlive it by a day; a pack on it would be money that nobody can use."""
     payment = await order_pack(own_database, caller, "stripe")
     await own_database.write(erasure.begin_erasure, account_id=caller.account_id, now=LATER)
-    with pytest.raises(ReceiptRefusedError):
-        await receive(own_database, payment)
+    for pay in (receive, approve):
+        with pytest.raises(ReceiptRefusedError, match="was erased"):
+            await pay(own_database, payment)
+    assert (await read(own_database, payment)).status == "open"
     await own_database.write(erasure.finish_erasure, account_id=caller.account_id, now=LATER)
     with pytest.raises(ReceiptRefusedError):
         await receive(own_database, payment)
     assert (await read(own_database, payment)).status == "rejected"
+    assert await entries(own_database, caller) == []
+
+
+@pytest.mark.databases("postgresql")
+async def test_money_that_comes_while_its_account_is_erased_is_refused_too(
+    own_database: Database, caller: Caller
+) -> None:
+    payment = await order_pack(own_database, caller, "stripe")
+    receipt = Receipt("stripe", "cs_1", payment.price_cents)
+    with pytest.raises(ReceiptRefusedError, match="was erased"):
+        await outcome_beside(
+            own_database,
+            lambda session: erasure.begin_erasure(session, account_id=caller.account_id, now=LATER),
+            lambda session: payments.receive(session, PLANS, payment_id=payment.id, receipt=receipt, now=LATER),
+        )
     assert await entries(own_database, caller) == []

@@ -15,8 +15,8 @@ from domain.accounts import OwnTerms
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
-from domain.money.ledger import entries_of_account
-from domain.money.plans import load_plans
+from domain.money.ledger import check_ledger, entries_of_account
+from domain.money.plans import PlanBook, load_plans
 from domain.money.quota import Usage, usage_of
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, new_job
@@ -26,18 +26,27 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ROOMY = OwnTerms(daily_cap=1000)
 
 
-async def accept(database: Database, caller: Caller, now: datetime, *, test: bool = False) -> uuid.UUID:
+def trials_of(days: int) -> PlanBook:
+    """Another file of plans, where trials last so long."""
+    return PlanBook(
+        plans={**PLANS.plans, "trial": PLANS.get("trial").model_copy(update={"trial_days": days})}, topup_packs=(50,)
+    )
+
+
+async def accept(
+    database: Database, caller: Caller, now: datetime, plans: PlanBook = PLANS, *, test: bool = False
+) -> uuid.UUID:
     new = new_job(caller, test=test)
-    await database.write(jobs.accept_job, PLANS, new, now=now)
+    await database.write(jobs.accept_job, plans, new, now=now)
     return new.job_id
 
 
-async def refusal(database: Database, caller: Caller, now: datetime) -> TryOnError:
+async def refusal(database: Database, caller: Caller, now: datetime, plans: PlanBook = PLANS) -> TryOnError:
     """What both the look beforehand and the transaction itself say."""
     with pytest.raises(TryOnError) as looked, database.reading() as session:
-        quota.check(session, PLANS, account_id=caller.account_id, now=now)
+        quota.check(session, plans, account_id=caller.account_id, now=now)
     with pytest.raises(TryOnError) as decided:
-        await accept(database, caller, now)
+        await accept(database, caller, now, plans)
     assert looked.value.code == decided.value.code
     return decided.value
 
@@ -117,6 +126,49 @@ async def test_a_trial_ends_after_seven_days(database: Database, digester: KeyDi
     assert (refused.code, refused.entry.status, refused.retry_after) == ("trial_ended", 402, None)
     found = await usage(database, caller, BORN + 8 * DAY)
     assert (found.trial_ends_at, found.reserved, found.included) == (BORN + 7 * DAY, 1, 10)
+
+
+async def left(database: Database, caller: Caller, now: datetime, plans: PlanBook = PLANS) -> int:
+    """What the look beforehand says; a job takes one of these, and its own transaction has to say the same."""
+    with database.reading() as session:
+        account = accounts.get_account(session, account_id=caller.account_id)
+        return quota.generations_left(session, plans, account=account, now=now)
+
+
+async def test_a_trial_lasts_as_long_as_the_plan_says_by_now(database: Database, digester: KeyDigester) -> None:
+    caller, longer, shorter = (
+        await create_caller(database, digester, plan="trial", now=BORN),
+        trials_of(14),
+        trials_of(3),
+    )
+    assert await left(database, caller, BORN, longer) == 10
+    await end(database, await accept(database, caller, BORN), completed=True)
+    assert (await refusal(database, caller, BORN + 8 * DAY)).code == "trial_ended"
+    assert await left(database, caller, BORN + 8 * DAY, longer) == 9
+    assert (await database.read(usage_of, longer, account_id=caller.account_id, now=BORN + 8 * DAY)).used == 1
+    await accept(database, caller, BORN + 8 * DAY, longer)
+    assert await left(database, caller, BORN + 13 * DAY, longer) == 8
+    assert (await refusal(database, caller, BORN + 14 * DAY, longer)).code == "trial_ended"
+    assert (await refusal(database, caller, BORN + 4 * DAY, shorter)).code == "trial_ended"
+    assert (await usage(database, caller, BORN + 15 * DAY)).used == 1
+    with database.reading() as session:
+        assert [each for each in check_ledger(session) if each.account_id == caller.account_id] == []
+        entries = entries_of_account(session, account_id=caller.account_id, limit=10)
+    assert [each.kind for each in entries].count("grant") == 1
+
+
+async def test_a_clock_that_is_behind_sees_the_plan_that_was_just_paid(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, changed = await create_caller(database, digester, own_terms=OwnTerms(included=1), now=BORN), BORN + 3 * DAY
+    await accept(database, caller, BORN)
+    await database.write(accounts.change_plan, PLANS, account_id=caller.account_id, plan="growth", now=changed)
+    behind = changed - timedelta(seconds=5)
+    for expected in (1000, 999):
+        assert await left(database, caller, behind) == expected
+        await accept(database, caller, behind)
+    far_behind = changed - 2 * quota.CLOCK_SKEW
+    assert (await refusal(database, caller, far_behind)).code == "volume_exhausted"
 
 
 async def test_included_volume_renews_and_does_not_roll_over(database: Database, digester: KeyDigester) -> None:

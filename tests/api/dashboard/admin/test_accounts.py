@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import uuid
 from datetime import UTC, datetime
+from html import unescape
 
 import httpx
 import pytest
@@ -15,6 +18,7 @@ from domain.money.quota import usage_of
 from domain.operation import audit
 from domain.tables import Account, Login
 from tests.api.conftest import Api, single
+from tests.api.dashboard.billing_scene import hidden
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import NOBODYS_ID, PLANS, Caller, create_caller, create_job
 
@@ -32,6 +36,13 @@ async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
 async def done(browser: Browser, caller: Caller, act: str, **fields: str) -> httpx.Response:
     path = f"/admin/accounts/{caller.account_id}"
     return await browser.post(f"{path}/{act}", fields, page=path)
+
+
+def field_of(answer: httpx.Response, at: str) -> str:
+    """What stands in the field of this id."""
+    field = re.search(rf'<input id="{at}"[^>]*>', answer.text)
+    assert field, at
+    return unescape(field[0].partition(' value="')[2].partition('"')[0])
 
 
 async def test_accounts_are_found_by_how_the_address_begins_and_by_id(
@@ -150,16 +161,78 @@ async def test_terms_that_make_no_sense_change_nothing(
     assert await acts(api, customer) == []
 
 
+async def test_a_plan_that_was_refused_is_still_in_its_form(operator: Browser, customer: Caller) -> None:
+    """Or the corrected number would be sent with the plan that the account has already."""
+    fields = {"plan": "scale", "included": "4.000", "daily_cap": "12", "monthly_price": "9", "extra_price": "0.1"}
+    fields |= {"requests": "7", "window_seconds": "8"}
+    answer = await done(operator, customer, "plan", **fields)
+    assert answer.status_code == 422
+    assert '<option value="scale" selected>' in answer.text
+    assert '<option value="starter" selected>' not in answer.text
+    for name, value in fields.items():
+        assert name == "plan" or field_of(answer, name) == value, name
+
+
+@pytest.mark.parametrize(
+    ("act", "fields", "at"),
+    [
+        ("block", {"reason": "Long <i>" + 200 * "x"}, "reason"),
+        ("credit", {"generations": "7", "reason": "Paid <by> bank"}, "credit-reason"),
+    ],
+)
+async def test_a_reason_is_still_there_when_it_was_refused(
+    operator: Browser, customer: Caller, act: str, fields: dict[str, str], at: str
+) -> None:
+    answer = await done(operator, customer, act, **fields)
+    assert answer.status_code == 422
+    assert {each: field_of(answer, each) for each in ("reason", "credit-reason")} == {
+        "reason": "",
+        "credit-reason": "",
+        at: fields["reason"],
+    }
+
+
+async def in_packs(api: Api, caller: Caller) -> int:
+    usage = await api.parts.database.read(usage_of, PLANS, account_id=caller.account_id, now=datetime.now(UTC))
+    return usage.topup_remaining
+
+
+async def credited(operator: Browser, customer: Caller, pack: str, **fields: str) -> httpx.Response:
+    return await done(operator, customer, "credit", pack=pack, reason="Paid by bank transfer", **fields)
+
+
 async def test_a_pack_is_credited_with_a_reason(api: Api, operator: Browser, customer: Caller) -> None:
-    answer = await done(operator, customer, "credit", generations="50", reason="Paid by bank transfer")
+    shown = await operator.get(f"/admin/accounts/{customer.account_id}")
+    answer = await credited(operator, customer, hidden(shown.text, "pack"), generations="50")
     assert "The pack is credited" in words(await operator.follow(answer))
-    usage = await api.parts.database.read(usage_of, PLANS, account_id=customer.account_id, now=datetime.now(UTC))
-    assert usage.topup_remaining == 50
+    assert await in_packs(api, customer) == 50
     assert await acts(api, customer) == [("account.topped_up", operator.account_id)]
 
 
-@pytest.mark.parametrize("fields", [{"generations": "50"}, {"generations": "7", "reason": "x"}, {"reason": "x"}])
-async def test_a_pack_needs_a_size_and_a_reason(
+async def test_a_form_credits_one_pack_however_often_it_is_sent(api: Api, operator: Browser, customer: Caller) -> None:
+    """Its answer may be lost."""
+    pack = str(uuid.uuid4())
+    answers = await asyncio.gather(*(credited(operator, customer, pack, generations="50") for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [303] * 3
+    assert (await in_packs(api, customer), len(await acts(api, customer))) == (50, 1)
+    other = await create_caller(api.parts.database, api.parts.digester)
+    for who, size in ((customer, "250"), (other, "50")):
+        assert (await credited(operator, who, pack, generations=size)).status_code == 422
+    assert (await in_packs(api, customer), await in_packs(api, other)) == (50, 0)
+    assert (await credited(operator, customer, str(uuid.uuid4()), generations="50")).status_code == 303
+    assert await in_packs(api, customer) == 100
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pack": NOBODYS_ID, "generations": "50"},
+        {"pack": NOBODYS_ID, "generations": "7", "reason": "x"},
+        {"pack": NOBODYS_ID, "reason": "x"},
+        {"generations": "50", "reason": "x"},
+    ],
+)
+async def test_a_pack_needs_a_size_a_reason_and_the_forms_own_id(
     api: Api, operator: Browser, customer: Caller, fields: dict[str, str]
 ) -> None:
     assert (await done(operator, customer, "credit", **fields)).status_code == 422
