@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
+from email.utils import parseaddr
 
 import structlog
 from temporalio import activity
@@ -84,7 +85,8 @@ class MailActivities:
             ApplicationError: It may go another time.
             ValueError: So it may where the settings give no sender that can be written.
         """
-        sender = Address(display_name=self.name, addr_spec=self.settings.sender)
+        name, address = parseaddr(self.settings.sender)
+        sender = Address(display_name=name or self.name, addr_spec=address)
         try:
             message = message_of(mail, sender)
         except ValueError as error:  # a header that cannot be written

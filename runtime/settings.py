@@ -300,7 +300,8 @@ class MailSettings(Concern, title="Mail", env_prefix="TRYON_MAIL_", env_ignore_e
     """And the password."""
 
     sender: Sender = "tryon@localhost"
-    """Address that mail comes from. Most servers take only some that they know."""
+    """Address that mail comes from, or ``Name <address>`` where the name is not the service's. Most servers take only
+    some that they know."""
 
     timeout_seconds: float = Field(default=20.0, gt=0, le=120)
     """Longest wait for one answer of the server."""
