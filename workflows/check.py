@@ -56,7 +56,13 @@ class CheckWorkflow:
             if check.rehearsal.delay_seconds:
                 await workflow.sleep(check.rehearsal.delay_seconds)
             return Findings(findings=check.rehearsal.findings)
-        got = await asyncio.gather(*(self._fetch(check, garment) for garment in check.garments))
+        fetching = [asyncio.create_task(self._fetch(check, garment)) for garment in check.garments]
+        try:
+            got = await asyncio.gather(*fetching)
+        except (Exception, asyncio.CancelledError):
+            if workflow.patched("fetches-end-first"):  # not in runs that began before version 0.6
+                await steps.end(fetching)
+            raise
         garments = [each for each in got if isinstance(each, FetchedGarment)]
         wanted, said = check.part(ExamineInput, garments=garments), " + ".join(each.category for each in check.garments)
         found = await steps.EXAMINE.run(wanted, said, away="raised")

@@ -244,10 +244,7 @@ class TryOnWorkflow:
             for task in done:
                 task.result()
         except (Exception, asyncio.CancelledError):
-            # In this order. A TaskGroup has a set of its tasks: it would cancel them in another one on replay.
-            for task in together:
-                task.cancel()
-            await asyncio.gather(*together, return_exceptions=True)
+            await steps.end(together)
             raise
         return person.result(), [garment.result() for garment in garments]
 

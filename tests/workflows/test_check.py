@@ -93,6 +93,25 @@ async def test_what_takes_long_here_is_not_the_shops_fault(temporal: Client, mon
     assert names(fakes) == ["fetch", "clean_up"]
 
 
+async def test_nothing_is_cleaned_up_before_every_fetch_has_ended(temporal: Client) -> None:
+    async def fail_or_store(name: str, argument: Any) -> None:
+        if name == "fetch" and argument.garment.index == 0:
+            raise failure("generation_failed", "missing object")
+        if name == "fetch":
+            try:
+                while True:
+                    activity.heartbeat()
+                    await asyncio.sleep(0.05)
+            finally:
+                fakes.calls.append(("stored", None))
+
+    fakes = FakeCheckSteps(fail_or_store)
+    async with running(temporal, fakes):
+        with pytest.raises(RunFailedError):
+            await found(temporal, check_input(uuid.uuid4().hex, garments=2))
+    assert names(fakes)[-2:] == ["stored", "clean_up"]
+
+
 @pytest.mark.parametrize(
     ("step", "error", "code"),
     [
