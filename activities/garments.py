@@ -130,11 +130,13 @@ class GarmentActivities:
     @activity.defn(name=steps.CLEAN_UP_REGISTRATION.name)
     async def clean_up_registration(self, request: contracts.CleanUpRegistrationInput) -> SweepReport:
         """Delete uploads, and copies that the product did not need because it had the same picture already."""
-        deleted = 0
-        for key in await self.store.list_keys(keys.registration_prefix(request.account_id, request.registration_id)):
-            if key not in request.keep:
-                deleted += await self.store.delete_prefix(key)
-        return SweepReport(deleted=deleted)
+        stored = await self.store.list_keys(keys.registration_prefix(request.account_id, request.registration_id))
+        kept = set(request.keep)
+        if stored and not kept:  # it failed, but a run of it before this one may have saved the product
+            kept = await self._keys_in_use(request.account_id)
+        unused = [key for key in stored if key not in kept]
+        await self.store.delete_keys(unused)
+        return SweepReport(deleted=len(unused))
 
     @activity.defn(name=steps.TAKE_UP_ROWS.name)
     async def take_up_rows(self, request: contracts.TakeUpRowsInput) -> contracts.TakenUpRows:

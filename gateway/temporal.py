@@ -312,14 +312,13 @@ class TemporalGateway:
         memo = {IMPORT_MEMO: wanted.import_id}
         await self._begin(IMPORT, wanted, run_id, said, wanted.account_id, priority=BULK_PRIORITY, memo=memo)
 
-    async def is_importing(self, account_id: str, import_id: str) -> bool:
-        """Whether this file of the account is being imported; one at a time is."""
+    async def running_import(self, account_id: str) -> str | None:
+        """Which file of the account is being imported, if any is; empty where its run began before version 0.6."""
         try:
             run = await self._start(self.client.get_workflow_handle(queues.import_workflow_id(account_id)).describe())
         except RunNotFoundError:
-            return False
-        # a run of a release before 0.6 does not say whose rows it registers
-        return run.status in _OPEN and await run.memo_value(IMPORT_MEMO, import_id) == import_id
+            return None
+        return await run.memo_value(IMPORT_MEMO, "") if run.status in _OPEN else None
 
     async def set_watermark(self, wanted: SetWatermarkInput) -> WatermarkSetting:
         """Have a logo fetched and made the account's watermark, and wait for that.

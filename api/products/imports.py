@@ -306,7 +306,8 @@ class ImportService:
     async def _state(self, import_id: str, *, whole: bool) -> str:
         """Whether an import goes on. Its run ends a moment after its last row; until then another file is refused."""
         try:
-            running = await self._parts.temporal.is_importing(self._account, import_id)
+            under_way = await self._parts.temporal.running_import(self._account)
+            running = under_way == import_id or (under_way == "" and not whole)
         except TemporalAwayError:
             running = not whole
         if running:

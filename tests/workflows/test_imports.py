@@ -91,7 +91,7 @@ async def test_a_row_that_fails_holds_up_no_other(temporal: Client) -> None:
 
 @pytest.fixture
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registration, "ROW_PAUSES", (timedelta(seconds=0.1),) * 2)
+    monkeypatch.setattr(registration, "PAUSES_OF_A_RUN", (timedelta(seconds=0.1),) * 2)
 
 
 @pytest.mark.usefixtures("quickly")

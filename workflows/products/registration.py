@@ -109,8 +109,9 @@ ROUNDS_OF_A_RUN = 25  # some 1,500 events
 NOT_THE_ROWS = frozenset({"timed_out", "storage_unavailable"})
 """Ends of a registration that say nothing about the row: no worker came to it in time, or a part was away."""
 
-ROW_PAUSES = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=5))
-"""After which such a row is tried again; the file's next rows wait for it."""
+PAUSES_OF_A_RUN = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=5))
+"""After which such rows are tried again. A run has no more pauses: a file that fails through and through has to be done
+within two days."""
 
 
 @workflow.defn(name="ImportProductsWorkflow", failure_exception_types=[ValidationError])
@@ -122,6 +123,7 @@ class ImportProductsWorkflow:
         self._job = job
         self._done = job.done
         self._rounds = 0
+        self._pauses = list(PAUSES_OF_A_RUN)
         self._report = job.report or ImportReport()
 
     @workflow.run
@@ -146,6 +148,11 @@ class ImportProductsWorkflow:
         if taken.stopped or not taken.rows:
             return False
         outcomes = await asyncio.gather(*(self._register(started) for started in taken.rows))
+        while self._pauses and any(each.error_code in NOT_THE_ROWS for each in outcomes):
+            if not workflow.patched("rows-tried-again"):  # a run that began before version 0.6
+                break
+            await workflow.sleep(self._pauses.pop(0), summary="rows that no worker came to in time, or a part was away")
+            outcomes = await asyncio.gather(*map(self._again, taken.rows, outcomes))
         await steps.RECORD_ROWS.run(self._job.part(RecordRowsInput, first=first, outcomes=list(outcomes)))
         counts: dict[str, int] = {outcome.status: getattr(self._report, outcome.status) for outcome in outcomes}
         for outcome in outcomes:
@@ -155,35 +162,28 @@ class ImportProductsWorkflow:
         self._rounds += 1
         return True
 
-    async def _register(self, started: StartedRow) -> RowOutcome:
-        number, name = started.row.number, started.row.fields.external_id
-        for pause in (*ROW_PAUSES, None):
-            try:
-                saved = await self._registered(started)
-            except ChildWorkflowError as error:
-                if is_cancelled_exception(error):
-                    raise
-                code, field = _reason(error)
-                # Runs that began before version 0.6 told of such a row at once.
-                if pause is None or code not in NOT_THE_ROWS or not workflow.patched("row-tried-again"):
-                    return RowOutcome(number=number, external_id=name, status="failed", error_code=code, field=field)
-                await workflow.sleep(pause, summary=f"row {number}: {code}")
-            else:
-                break
-        changed: Literal["updated", "unchanged"] = "updated" if saved.changed else "unchanged"
-        return RowOutcome(number=number, external_id=name, status="created" if saved.created else changed)
+    async def _again(self, started: StartedRow, outcome: RowOutcome) -> RowOutcome:
+        return await self._register(started) if outcome.error_code in NOT_THE_ROWS else outcome
 
-    async def _registered(self, started: StartedRow) -> SavedProduct:
-        """Run the registration of a row; run again it changes nothing that the first run has done."""
-        return await workflow.execute_child_workflow(
-            RegisterProductWorkflow.run,
-            started.row.registration(started.registration_id, self._job.account_id),
-            id=registration_workflow_id(started.registration_id),
-            execution_timeout=LONGEST_REGISTRATION,
-            priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
-            search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, self._job.account_id)]),
-            static_summary=f"row {started.row.number}",
-        )
+    async def _register(self, started: StartedRow) -> RowOutcome:
+        row, name = started.row, started.row.fields.external_id
+        try:
+            saved = await workflow.execute_child_workflow(
+                RegisterProductWorkflow.run,
+                row.registration(started.registration_id, self._job.account_id),
+                id=registration_workflow_id(started.registration_id),
+                execution_timeout=LONGEST_REGISTRATION,
+                priority=Priority(priority_key=BULK_PRIORITY, fairness_key=self._job.account_id),
+                search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, self._job.account_id)]),
+                static_summary=f"row {row.number}",
+            )
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            code, field = _reason(error)
+            return RowOutcome(number=row.number, external_id=name, status="failed", error_code=code, field=field)
+        changed: Literal["updated", "unchanged"] = "updated" if saved.changed else "unchanged"
+        return RowOutcome(number=row.number, external_id=name, status="created" if saved.created else changed)
 
 
 def _reason(error: ChildWorkflowError) -> tuple[ErrorCode, str | None]:

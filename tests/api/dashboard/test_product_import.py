@@ -133,15 +133,17 @@ async def test_an_import_goes_on_while_another_file_is_tried(
     api: Api, waiting: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await upload(waiting, line(0))
-    service, start, states = ImportService(api.parts, api.caller.account_id), TemporalGateway.import_products, []
+    service, start = ImportService(api.parts, api.caller.account_id), TemporalGateway.import_products
+    states = dict[str, str]()
 
     async def looked_at(temporal: TemporalGateway, wanted: ImportProductsInput) -> None:
-        states.extend([(await service.find(import_id)).state for import_id, _ in await service.recent()])
+        states.update({import_id: (await service.find(import_id)).state for import_id, _ in await service.recent()})
+        states[wanted.import_id] += ", and not begun"
         await start(temporal, wanted)
 
     monkeypatch.setattr(TemporalGateway, "import_products", looked_at)
     assert (await upload(waiting, line(1))).status_code == 409
-    assert states == ["stopped", "running"], "the newest first"
+    assert sorted(states.values()) == ["running", "stopped, and not begun"]
 
 
 async def test_a_start_without_an_answer_is_no_refusal(
