@@ -54,7 +54,7 @@ LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024  # a hundred thousand long rows
 
 ASKED_AT_ONCE = 500  # items in one question to the database
 
-WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked", "busy"})
+WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})
 """Refusals that say nothing about the item: it waits until they are over."""
 
 ASK_AGAIN = timedelta(seconds=5)
@@ -161,6 +161,8 @@ class BackfillActivities:
             new = await self._new_job(request, item)
             return await self.database.write(_accept, self.plans, request, key, new, now=datetime.now(UTC))
         except TryOnError as error:
+            if error.code == "busy":
+                raise  # tried again for as long as an item may hold up the others
             state = "waiting" if error.code in WAITED_FOR else "refused"
             if state == "waiting":
                 activity_meter().add(BACKFILL_WAITS, code=error.code)

@@ -243,12 +243,11 @@ class InferenceActivities:
                 return Findings(findings=await self.device.run(watch.over(look), urgent=False))
 
     async def _drawn(self, engine: Engine, request: RenderRequest) -> RenderResult:
-        """One render, and another one after the device's memory was emptied."""
+        """One render, and another one where the device's memory was full, and was emptied."""
         try:
             return await self._metered(engine, request)
         except DeviceOutOfMemory:
             activity.logger.warning("device out of memory", extra={"engine": engine.info.name})
-        await self.device.run(lambda _on_step, _should_stop: engine.free_memory())
         try:
             return await self._metered(engine, request)
         except DeviceOutOfMemory as error:
@@ -258,10 +257,20 @@ class InferenceActivities:
     async def _metered(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render. After a device is broken every further one would fail in milliseconds, job after job."""
         began, result, pace = time.monotonic(), None, engine.info.pace
+
+        def render(on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+            try:
+                return engine.render(request, on_step, should_stop)
+            except DeviceOutOfMemory as error:
+                full = DeviceOutOfMemory(str(error))
+            # Before anybody else has the device, and out here: the other error's traceback holds what fills it.
+            engine.free_memory()
+            raise full
+
         try:
             with device_span(self.tracer, "render", engine.info.name) as watch:
                 result = await self.device.run(
-                    watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
+                    watch.over(render),
                     urgent=_is_urgent(),
                     step_seconds=pace.step_seconds if pace else 0.0,
                     engine=engine.info,

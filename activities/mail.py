@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import parseaddr
 
 import structlog
 from temporalio import activity
@@ -85,8 +84,8 @@ class MailActivities:
             ApplicationError: It may go another time.
             ValueError: So it may where the settings give no sender that can be written.
         """
-        name, address = parseaddr(self.settings.sender)
-        sender = Address(display_name=name or self.name, addr_spec=address)
+        name, _, address = self.settings.sender.rstrip("> ").rpartition("<")
+        sender = Address(display_name=name.strip(' "') or self.name, addr_spec=address)
         try:
             message = message_of(mail, sender)
         except ValueError as error:  # a header that cannot be written

@@ -202,9 +202,9 @@ async def _saved(
     """Carry a form out, or show it again with what is wrong beside its fields."""
     product_id, holder = None if product is None else public_id(product.id), None
     try:
-        read = read_sent(form, service.parts.limits, changes=product is not None)
         if product is not None and form.text("revision") not in ("", str(product.revision)):
             raise FieldsRefused({WHOLE: CHANGED_MEANWHILE}, 409)
+        read = read_sent(form, service.parts.limits, changes=product is not None)
         saved, _ = await service.register(read, decoders, product_id)
     except FieldsRefused as refused:
         errors, status = refused.errors, refused.status

@@ -201,8 +201,9 @@ async def test_a_sender_that_cannot_be_written_loses_no_mail(database: Database,
 
 async def test_a_sender_may_bring_its_name(database: Database, server: MailServer) -> None:
     mail_id = await written(database)
-    await sent(database, mail_id, settings(server.port, sender="Anna's Shop <tryon@shop.example>"))
-    assert server.taken[0]["From"] == "Anna's Shop <tryon@shop.example>"
+    await sent(database, mail_id, settings(server.port, sender="Anna, Inc. <tryon@shop.example>"))
+    (sender,) = server.taken[0]["From"].addresses
+    assert (sender.display_name, sender.addr_spec) == ("Anna, Inc.", "tryon@shop.example")
 
 
 async def test_a_recipient_that_cannot_be_written_is_refused(database: Database, server: MailServer) -> None:

@@ -58,10 +58,7 @@ async def approve(parts: Parts, operator_id: AccountId, paymentId: str) -> Respo
         did = await parts.database.write(orders.approve, parts.plans, **order, now=now)
     except ValueError:
         raise PageRefused(404, GONE) from None
-    # Not before: the provider tells of a page that was closed, and the order would be rejected for that.
-    if did and placed is not None:
-        with contextlib.suppress(PaymentPageError):  # it is logged; what is paid there later is told as an error
-            await parts.payments.give_up(placed)
+    await _close_page(parts, placed if did else None)
     return redirect("/admin/payments", "payment_approved" if did else "payment_decided_before")
 
 
@@ -72,16 +69,24 @@ async def reject(request: Request, form: SentForm, parts: Parts, operator_id: Ac
     try:
         note = reason_of(form, LONGEST_NOTE)
         placed = await _payable_online(parts, order["payment_id"])
-        if placed is not None and not await parts.payments.give_up(placed):
-            raise PageRefused(409, "This order is being paid and cannot be rejected.")
         did = await parts.database.write(orders.reject, **order, note=note, now=now)
     except FieldRefusedError as error:
         return await _list_page(request, parts, 422, str(error))
-    except PaymentPageError as error:
-        raise PageRefused(503, str(error)) from None
     except ValueError:
         raise PageRefused(404, GONE) from None
+    await _close_page(parts, placed if did else None)
     return redirect("/admin/payments", "payment_rejected" if did else "payment_decided_before")
+
+
+async def _close_page(parts: ApiParts, order: Payment | None) -> None:
+    """Let nobody pay what was decided just now. What is paid all the same is credited, or told as an error.
+
+    Not before the decision is written: the provider tells of a page that was closed, and the order would be rejected
+    for that.
+    """
+    if order is not None:
+        with contextlib.suppress(PaymentPageError):  # it is logged
+            await parts.payments.give_up(order)
 
 
 async def _payable_online(parts: ApiParts, payment_id: uuid.UUID) -> Payment | None:

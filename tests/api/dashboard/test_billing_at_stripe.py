@@ -122,15 +122,19 @@ async def test_what_an_operator_decides_cannot_be_paid_any_more(
     await operator.client.aclose()
 
 
-async def test_what_is_being_paid_is_not_rejected(stripe_api: Api, stripe: StripeStandIn, payer: Browser) -> None:
+async def test_what_is_being_paid_when_it_is_rejected_is_credited(
+    stripe_api: Api, stripe: StripeStandIn, payer: Browser
+) -> None:
     path = await place(payer)
     await payer.get(f"{path}/pay")
-    for session in stripe.sessions.values():
-        session["status"] = "complete"
+    (session,) = stripe.sessions.values()
+    session["status"] = "complete"
     caller = await create_caller(stripe_api.parts.database, stripe_api.parts.digester)
     operator = await signed_in(stripe_api, caller.account_id, operator=True)
     [payment] = await orders_of(stripe_api)
-    path = f"/admin/payments/{payment.id}"
-    assert (await operator.post(f"{path}/reject", {"reason": "x"}, page="/admin/system")).status_code == 409
-    assert (await operator.post(f"{path}/approve", page="/admin/system")).status_code == 303
+    rejected = await operator.post(f"/admin/payments/{payment.id}/reject", {"reason": "x"}, page="/admin/system")
+    assert (rejected.status_code, [each.status for each in await orders_of(stripe_api)]) == (303, ["rejected"])
+    body = event("checkout.session.completed", {**session, "payment_status": "paid"})
+    await stripe_api.client.post("/webhooks/stripe", content=body, headers={"Stripe-Signature": signature(body)})
+    assert "Of these in packs 250" in words(await payer.get("/billing"))
     await operator.client.aclose()
