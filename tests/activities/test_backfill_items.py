@@ -16,10 +16,12 @@ from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.erasure import begin_erasure
+from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
+from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from intake.job import workflow_input_of
 from intake.pages import PAGE_ITEMS, pages_of
@@ -215,6 +217,22 @@ async def test_an_item_that_cannot_be_done_is_refused_and_costs_nothing(
     assert (refused.state, refused.error_code, refused.job_id) == ("refused", code, None)
     with scene.database.reading() as session:
         assert jobs.list_open_of_account(session, account_id=scene.caller.account_id) == []
+
+
+async def test_an_item_is_not_to_blame_for_a_decoder_without_time(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step is tried again, for as long as one item may hold up the others."""
+
+    async def inspect(*_: object, **__: object) -> str:
+        raise ImageError(ImageErrorCode.TOO_COMPLEX, "by the clock", retryable=True)
+
+    await scene.lay_out(item())
+    with monkeypatch.context() as busy:
+        busy.setattr(DecoderPool, "inspect", inspect)
+        with pytest.raises(TryOnError, match="busy"):
+            await scene.accept()
+    assert (await scene.accept()).state == "accepted"
 
 
 async def test_without_generations_an_item_waits(scene: Scene, digester: KeyDigester) -> None:

@@ -223,6 +223,20 @@ async def test_the_clean_up_leaves_what_the_product_uses() -> None:
     assert set(steps.store.objects) == {f"{prefix}front.png", f"{others}front.png"}
 
 
+async def test_what_an_earlier_run_has_saved_stays_where_a_later_one_fails(
+    database: Database, digester: KeyDigester
+) -> None:
+    steps, caller, registration = Steps(database), await create_caller(database, digester), new_registration_id()
+    owner = str(caller.account_id)
+    front, back = (product_picture_key(owner, registration, side) for side in ("front", "back"))
+    for key in (front, back):
+        await steps.store.put(key, b"", "image/png")
+    await steps.save(caller, registration, fields=WHOLE["fields"], pictures=copied(front))
+    failed = CleanUpRegistrationInput(registration_id=registration, account_id=owner)
+    await ActivityEnvironment().run(steps.activities.clean_up_registration, failed)
+    assert set(steps.store.objects) == {front}
+
+
 async def sweep(steps: Steps, between: Awaitable[object] | None = None, **options: int) -> SweepReport:
     """Both looks, as Temporal has them done; nothing is deleted by the first."""
     first, second, found = ActivityEnvironment(), ActivityEnvironment(), list[list[str]]()

@@ -6,9 +6,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.rehearsal import RehearsalActivities, mark_as_test
-from imaging import decoder_pool
 from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
+from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import STORED_LIMITS
 from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
@@ -53,12 +53,16 @@ async def test_it_fails_as_it_is_told() -> None:
     assert list(store.objects) == ["jobs/x/input/0"]
 
 
-async def test_a_photo_that_is_too_costly_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoder_pool, "WALL_SECONDS_PER_CPU_SECOND", 0.0)
+@pytest.mark.parametrize("retryable", [False, True], ids=["too costly", "without time"])
+async def test_a_photo_that_is_too_costly_is_not_tried_again(monkeypatch: pytest.MonkeyPatch, retryable: bool) -> None:
+    async def decode(*_: object, **__: object) -> None:
+        raise ImageError(ImageErrorCode.TOO_COMPLEX, "it took too long", retryable=retryable)
+
+    monkeypatch.setattr(DecoderPool, "decode", decode)
     store = MemoryObjectStore()
     person = await stored_photo(store, 320, 400)
     with pytest.raises(ApplicationError) as raised:
         await ActivityEnvironment().run(
             RehearsalActivities(store, DecoderPool()).rehearse, RehearseInput(job_id="x", person=person)
         )
-    assert (raised.value.type, raised.value.non_retryable) == ("image_too_complex", True)
+    assert (raised.value.type, raised.value.non_retryable) == ("image_too_complex", not retryable)
