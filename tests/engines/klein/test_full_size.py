@@ -27,6 +27,7 @@ def test_random_words_have_the_right_shape() -> None:
     assert not torch.equal(one, other)
 
 
+@pytest.mark.timeout(600)  # half a minute where the processor has no bfloat16, and more beside the rest of the suite
 def test_random_weights_draw_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same filling at a size that a CPU can draw with: neither all one colour nor out of bounds."""
     small = full_size_module.TRANSFORMER | {"num_layers": 1, "num_single_layers": 2, "num_attention_heads": 2}
