@@ -23,6 +23,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from imaging.decoder_process import Header, receive, send
@@ -130,7 +131,7 @@ class DecoderPool:
 
         Raises:
             ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. It is
-                ``retryable`` where the machine may be to blame: by the clock alone, or somebody killed the process.
+                ``retryable`` where the machine may be to blame: it had no time, or somebody killed the process.
         """
         header, _ = await self._ask(holder, {"task": "inspect", "limits": asdict(limits)}, data)
         return str(header["media_type"])
@@ -183,11 +184,13 @@ class DecoderPool:
                 async with asyncio.timeout(self._cpu_seconds * WALL_SECONDS_PER_CPU_SECOND):
                     header, payload = await seen(asking)
             except BaseException as error:
+                spent = process.processor_seconds
                 process.kill()
                 await asyncio.wait([asking])
                 if isinstance(error, TimeoutError):
-                    said = "decoding it took too long by the clock"  # the machine may have had no time for it
-                    raise ImageError(ImageErrorCode.TOO_COMPLEX, said, retryable=True) from None
+                    said = f"decoding it took too long by the clock, and {spent:.1f} s of the processor"
+                    had_no_time = spent < self._cpu_seconds / 2  # half is more than the slowest good picture takes
+                    raise ImageError(ImageErrorCode.TOO_COMPLEX, said, retryable=had_no_time) from None
                 raise
             if self._closed:
                 process.end()
@@ -247,7 +250,7 @@ class _Process:
                 pass_fds=[theirs.fileno()],
                 env={**own, "PYTHONPATH": modules, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )
-        self._process = process
+        self._process, self._before = process, 0.0
         self.end = weakref.finalize(self, _end, process, self._link)
 
     @property
@@ -260,6 +263,7 @@ class _Process:
         Raises:
             ImageError: The process died of it.
         """
+        self._before = self._spent()
         try:
             send(self._link, request, data)
             return receive(self._link)
@@ -272,6 +276,17 @@ class _Process:
         killed = self._process.returncode == -signal.SIGKILL  # by people, or by a kernel that is short of memory
         said = f"the decoder died of it: {self._process.returncode}"
         raise ImageError(ImageErrorCode.NOT_READABLE, said, retryable=killed)
+
+    @property
+    def processor_seconds(self) -> float:
+        """What the picture at hand has cost so far."""
+        return self._spent() - self._before
+
+    def _spent(self) -> float:
+        with contextlib.suppress(psutil.Error):  # it has just died
+            times = psutil.Process(self._process.pid).cpu_times()
+            return times.user + times.system
+        return 0.0
 
     def kill(self) -> None:
         """Make `ask` return in another thread."""

@@ -84,19 +84,30 @@ async def test_a_decode_over_its_time_on_the_processor_is_killed_and_the_next_wo
     await pool.close()
 
 
+@pytest.mark.parametrize(("spent", "retryable"), [(0.0, True), (5.0, False)], ids=["the machine", "the picture"])
 async def test_a_decode_that_takes_too_long_by_the_clock_is_killed_and_the_next_works(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, spent: float, retryable: bool
 ) -> None:
     pool = DecoderPool(1, most_pixels=1)
     await pool.inspect("a", saved(quarters(), "JPEG"))
     monkeypatch.setattr(decoder_pool, "WALL_SECONDS_PER_CPU_SECOND", 0.1)
     (process,) = children()
     process.suspend()  # as on a machine that has no time for it
-    assert await code_of(pool.inspect("a", saved(quarters(), "JPEG")), retryable=True) == "image_too_complex"
+    monkeypatch.setattr(decoder_pool._Process, "processor_seconds", spent)
+    assert await code_of(pool.inspect("a", saved(quarters(), "JPEG")), retryable=retryable) == "image_too_complex"
     assert not process.is_running()
     monkeypatch.undo()
     assert await pool.inspect("a", saved(quarters(), "JPEG")) == "image/jpeg"
     await pool.close()
+
+
+async def test_what_a_picture_costs_is_counted_for_itself(pool: DecoderPool) -> None:
+    await pool.inspect("a", saved(quarters(), "JPEG"))
+    (process,) = pool._idle
+    before = process._spent()
+    assert before > 0
+    await pool.inspect("a", saved(quarters(), "JPEG"))
+    assert process.processor_seconds == process._spent() - before
 
 
 async def test_a_decode_that_nobody_waits_for_any_more_is_killed(pool: DecoderPool) -> None:
