@@ -120,7 +120,7 @@ class TryOnClient:
         base_url: Where the service is; ``VTO_BASE_URL`` when not given.
         api_key: The account's key; ``VTO_API_KEY`` when not given.
         timeout: Seconds that one answer may take.
-        max_retries: How often a request is sent again.
+        max_retries: How often a request is sent again; while a job is waited for, the time alone counts.
         http: A client of httpx to use, for proxies or certificates of your own. It is not closed.
         sleep: How to wait.
         clock: Seconds that only ever grow.

@@ -187,7 +187,8 @@ class Operations:
     """The operations of one client.
 
     Args:
-        max_retries: How often a request is sent again. Tries that found its key taken do not count.
+        max_retries: How often a request is sent again. Tries that found its key taken do not count, nor polls of a
+            job that is waited for.
         clock: Seconds that only ever grow.
     """
 
@@ -337,10 +338,11 @@ class Operations:
             # Nothing is wrong here either. But every try counts against the request rate, and with pauses of a second,
             # which the service asks for, none would be left for the polls.
             return max(asked or 0.0, backoff)
-        if tries > self._max_retries:
+        waits = deadline is not None and call.method == "GET"  # for the end of a job, which is accepted and billed
+        if tries > self._max_retries and not waits:
             return None
         if asked is not None:
-            return asked if asked <= LONGEST_RETRY_AFTER_SECONDS else None
+            return asked if waits or asked <= LONGEST_RETRY_AFTER_SECONDS else None
         # At least half of it, so that clients that failed together spread out and still keep away.
         return backoff * (0.5 + 0.5 * random.random())
 

@@ -131,6 +131,7 @@ SHORTER_PAUSE = {
 SHORTER_PATIENCE = {
     "bash": ("patience=600", "patience=3"),
     "typescript": ("PATIENCE_MS = 600_000", "PATIENCE_MS = 3_000"),
+    "python": ("category)))", "category)), timeout=3)"),
 }
 """And afterwards."""
 
@@ -162,7 +163,7 @@ def started_then(poll: Reply, request: Received) -> Reply:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_whatever_goes_wrong_with_a_job_names_it(service: LiveService, folder: Path, language: str) -> None:
-    program = command(language, folder, *([SHORTER_PATIENCE[language]] if language in SHORTER_PATIENCE else []))
+    program = command(language, folder, SHORTER_PATIENCE[language])
     for poll in (refusal(404, "job_not_found"), refusal(429, "rate_limited", Retry_After="4000"), FAILED, DROP):
         with running_server() as server:
             server.answer = partial(started_then, poll)

@@ -80,8 +80,14 @@ async def test_a_poll_that_fails_is_repeated(client: Any, server: ScriptedServer
     assert (await client.wait(JOB)).image == PICTURE
 
 
+async def test_an_outage_is_outlasted_while_there_is_patience(client: Any, server: ScriptedServer) -> None:
+    """The job was accepted, and is billed whether or not anybody asks for its picture."""
+    server.reply(*[refusal(503)] * 3, refusal(503, Retry_After="120"), *[DROP] * 3, COMPLETED)
+    assert (await client.wait(JOB)).image == PICTURE
+
+
 async def test_an_error_while_waiting_names_the_job(client: Any, server: ScriptedServer, jpeg: bytes) -> None:
-    server.reply(ACCEPTED, *[refusal(503)] * 4)
+    server.reply(ACCEPTED, refusal(503, Retry_After="700"))
     with pytest.raises(ServiceUnavailable) as caught:
         await client.run_and_wait(jpeg, product_id="prod_1")
     assert caught.value.job_id == JOB
