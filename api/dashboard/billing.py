@@ -279,7 +279,7 @@ async def _place(
             account_id=account_id,
             provider=parts.payments.name,
             now=datetime.now(UTC),
-            payment_id=_order_id(form),
+            payment_id=form.identifier("order"),
         )
     except OrderRefusedError as refused:
         return await billing_page(request, parts, account_id, 422, str(refused))
@@ -295,14 +295,6 @@ def payable_online(parts: ApiParts, payment: Payment) -> bool:
 def _size(text: str) -> int:
     """The size of a pack; 0, which no pack has, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-
-
-def _order_id(form: Form) -> uuid.UUID | None:
-    """What the form was given, so that sending it twice orders once."""
-    try:
-        return uuid.UUID(form.text("order"))
-    except ValueError:
-        return None
 
 
 def subject_of(payment: Payment) -> str:

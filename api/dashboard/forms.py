@@ -102,6 +102,13 @@ class Form:
         """A field to the letter, as passwords need it."""
         return next(iter(self._texts.get(name, ())), "")
 
+    def identifier(self, name: str) -> uuid.UUID | None:
+        """An id that the page gave the form, if it is one: by it, a form that is sent twice does its work once."""
+        try:
+            return uuid.UUID(self.text(name))
+        except ValueError:
+            return None
+
     def file(self, name: str) -> Upload | None:
         """A file, if one was chosen."""
         return next(iter(self._files.get(name, ())), None)

@@ -216,7 +216,9 @@ async def credit(asked: Asked) -> Response:
     """Credit a pack; a form that is sent twice credits once."""
 
     def work(session: Session, now: datetime) -> None:
-        plans, size, pack_id = asked.parts.plans, asked.form.text("generations"), _pack_id(asked.form)
+        plans, size, pack_id = asked.parts.plans, asked.form.text("generations"), asked.form.identifier("pack")
+        if pack_id is None:
+            raise FieldRefusedError("The form is not complete. Send it again.")
         if size not in map(str, plans.topup_packs):
             raise FieldRefusedError("There is no pack of this size.")
         terms.credit_pack(
@@ -248,18 +250,6 @@ async def change_operator(asked: Asked) -> Response:
 def _not_oneself(asked: Operation, sentence: str) -> None:
     if asked.account_id == asked.operator_id:
         raise FieldRefusedError(sentence)
-
-
-def _pack_id(form: Form) -> uuid.UUID:
-    """What the form was given, so that sending it twice credits once.
-
-    Raises:
-        FieldRefusedError: It carries none.
-    """
-    try:
-        return uuid.UUID(form.text("pack"))
-    except ValueError:
-        raise FieldRefusedError("The form is not complete. Send it again.") from None
 
 
 def own_terms_of(form: Form) -> OwnTerms:
