@@ -336,7 +336,7 @@ class Operations:
         backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (tries - 1))
         if isinstance(failure, IdempotencyConflict):
             # Nothing is wrong here either. But every try counts against the request rate, and with pauses of a second,
-            # which the service asks for, none would be left for the polls.
+            # which services before 0.6 ask for, none would be left for the polls.
             return max(asked or 0.0, backoff)
         waits = deadline is not None and call.method == "GET"  # for the end of a job, which is accepted and billed
         if tries > self._max_retries and not waits:
