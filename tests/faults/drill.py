@@ -428,7 +428,7 @@ async def drill(
         "released": len(found.released),
         "unknown": len(found.lost),
         "moment_s": round(window, 2),
-        "repeated": sum(each.end == COMPLETED for each in repeated),
+        "repeated": len({each.job_id for each in repeated if each.end == COMPLETED}),
         "products": dict(found.products),
         "backfill": backfill,
         "webhooks": messages,
@@ -457,13 +457,14 @@ async def _doors(world: World, api_keys: dict[str, str], cookies: dict[str, str]
 
 
 async def _repeat(world: World, found: Found) -> list[Customer]:
-    """Customers whose job is lost send their POST again under its key, twice at once."""
+    """Customers whose job is lost send their POST again under its key, twice at once; all of these callers."""
     pairs = [[Customer(each.key, combo=each.combo) for _ in range(2)] for each in found.lost]
-    await asyncio.gather(*(world.use(each) for pair in pairs for each in pair))
+    callers = [each for pair in pairs for each in pair]
+    await asyncio.gather(*(world.use(each) for each in callers))
     found.complaints += [f"{first.key} made two jobs" for first, second in pairs if first.job_id != second.job_id]
-    undone = [first.key for first, _ in pairs if first.end != COMPLETED]
-    found.complaints += [f"{len(undone)} repeated POSTs without a picture"] if undone else []
-    return [first for first, _ in pairs]
+    undone = sum(each.end != COMPLETED for each in callers)
+    found.complaints += [f"{undone} repeated POSTs without a picture"] if undone else []
+    return callers
 
 
 async def _settled(world: World) -> list[str]:
