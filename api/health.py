@@ -40,6 +40,7 @@ class PartsStanding(Answer):
     database: str
     object_store: str
     temporal: str
+    rate_limit: str
     disk: str
 
 
@@ -50,7 +51,7 @@ class Ready(Answer):
     parts: PartsStanding
 
 
-PARTS_WELL = {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}
+PARTS_WELL = {"database": "ok", "objectStore": "ok", "temporal": "ok", "rateLimit": "ok", "disk": "ok"}
 ALL_WELL = {"status": "ok", "parts": PARTS_WELL}
 STORE_AWAY = {"status": "unavailable", "parts": {**PARTS_WELL, "objectStore": "unreachable (TimeoutError)"}}
 
@@ -88,12 +89,19 @@ class Readiness:
 
     async def _ask(self) -> PartsStanding:
         with waiting_at_most(PROBE_SECONDS):
-            database, store, temporal = await asyncio.gather(
+            database, store, temporal, rate_limit = await asyncio.gather(
                 _state_of(self._parts.database.ping()),
                 _state_of(self._parts.store.ping()),
                 _state_of(self._parts.temporal.check()),
+                _state_of(self._parts.rate_limiter.log.ping()),
             )
-        return PartsStanding(database=database, object_store=store, temporal=temporal, disk=_room_in(self._folders))
+        return PartsStanding(
+            database=database,
+            object_store=store,
+            temporal=temporal,
+            rate_limit=rate_limit,
+            disk=_room_in(self._folders),
+        )
 
 
 def local_folders(settings: Settings) -> list[Path]:
@@ -148,7 +156,7 @@ async def healthz() -> Alive:
     },
 )
 async def readyz(request: Request) -> JSONResponse:
-    """Ask the database, Temporal and the object store, which has to take an object, and look for room on the disk.
+    """Ask all parts: the object store has to take an object, and the disk needs room.
 
     Temporal may be away: jobs are accepted without it and started once it is back. Parts are asked at most once a
     second; a caller who asks more often is told the same again. A process that was told to stop is unavailable, however
@@ -156,7 +164,8 @@ async def readyz(request: Request) -> JSONResponse:
     """
     readiness: Readiness = request.app.state.readiness
     parts = await readiness.standing()
-    ready = parts.database == parts.object_store == parts.disk == "ok" and not readiness.leaving
+    needed = (parts.database, parts.object_store, parts.rate_limit, parts.disk)
+    ready = all(part == "ok" for part in needed) and not readiness.leaving
     return JSONResponse(
         {"status": "ok" if ready else "unavailable", "parts": parts.model_dump()}, 200 if ready else 503
     )

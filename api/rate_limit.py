@@ -56,6 +56,9 @@ class RateLog(Protocol):
             TryOnError: The server is away or does not do as it is told.
         """
 
+    async def ping(self) -> None:
+        """See that what keeps the log answers; whatever it raises says why not."""
+
     async def close(self) -> None:
         """Let go of connections."""
 
@@ -70,6 +73,9 @@ class DatabaseRateLog:
 
     async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         return await self._database.write_relaxed(rates.hit, caller_id=caller_id, policy=policy, clock=self._clock)
+
+    async def ping(self) -> None:
+        await self._database.ping()
 
     async def close(self) -> None:
         """Do nothing: the database belongs to the process."""
@@ -150,6 +156,10 @@ class ValkeyRateLog:
             remaining=max(0, stats.remaining) if admitted else 0,
             seconds_to_more=min(max(stats.reset_time - time.time(), 0.001), policy.window_seconds),
         )
+
+    async def ping(self) -> None:
+        async with asyncio.timeout(HIT_SECONDS):
+            await self._bridge.storage.ping()
 
     async def close(self) -> None:
         """Let go of the connections."""

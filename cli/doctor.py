@@ -42,6 +42,7 @@ PROBES = (
     Probe("database", stores.look_at_database, 20.0),
     Probe("ledger", stores.look_at_ledger, 600.0),
     Probe("object-store", stores.look_at_object_store, 20.0),
+    Probe("rate-limit", stores.look_at_rate_limit, 20.0),
     Probe("temporal", temporal.look, 30.0),
     Probe("engine", engine.look, 60.0),
     Probe("weights", engine.look_at_weights, 1800.0),

@@ -1,4 +1,4 @@
-"""What keeps the data: the database, whether jobs or mail in it stand still, and the object store.
+"""What keeps the data: the database, whether jobs or mail in it stand still, the object store, and who counts calls.
 
 Each is asked as the service asks it; an object that is written as a probe is deleted again.
 """
@@ -18,6 +18,7 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from api.rate_limit import ValkeyRateLog
 from cli.diagnosis.findings import Case, Finding, Stop, Subject, counted, in_one_line, options_of
 from domain import erasure, mails, migrations
 from domain.jobs import jobs
@@ -43,6 +44,7 @@ STORE = Subject("object store")
 STORE_CLOCK = Subject("clock of the object store")
 BUCKET = Subject("bucket")
 OBJECTS = Subject("objects")
+RATE_LIMIT = Subject("rate limit")
 
 FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
 """Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
@@ -260,6 +262,30 @@ async def _objects(store: S3ObjectStore) -> Finding:
         wrong = "an object came back changed" if not same else "a deleted object is still there"
         return OBJECTS.error(wrong, "Do not use this store before its own log or its maker explains that.")
     return OBJECTS.ok("put, read and deleted one")
+
+
+async def look_at_rate_limit(case: Case) -> AsyncGenerator[Finding, None]:
+    """Ask the server that counts calls, where the settings name one."""
+    url = case.settings.rate_limit.url
+    if url is None:
+        yield RATE_LIMIT.skipped("calls are counted in the database")
+        return
+    try:
+        log = ValkeyRateLog(url.get_secret_value())
+    except ValueError as error:
+        yield RATE_LIMIT.error(str(error), "Set it, then run `tryon doctor` again.")
+        return
+    try:
+        await log.ping()
+    except Exception as error:  # noqa: BLE001  # the client's library has kinds of its own
+        yield RATE_LIMIT.error(
+            f"the server that counts calls does not answer: {type(error).__name__} {in_one_line(error)}",
+            "Look at TRYON_RATE_LIMIT_URL and whether it runs: docker compose ps valkey",
+        )
+    else:
+        yield RATE_LIMIT.ok("the server that counts calls answers")
+    finally:
+        await log.close()
 
 
 def judged_clock(subject: Subject, theirs: datetime, before: datetime, after: datetime) -> Finding:

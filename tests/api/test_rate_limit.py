@@ -228,6 +228,8 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
         async def hit(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
             raise OperationalError("", {}, Exception("database is locked"))
 
+        async def ping(self) -> None: ...
+
         async def close(self) -> None: ...
 
     async with open_api(rate_limiter=RateLimiter(Locked(), REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
@@ -240,10 +242,11 @@ async def test_a_log_that_cannot_be_written_is_503_and_not_an_open_door(open_api
 async def test_a_valkey_server_that_is_away_is_503_and_not_an_open_door(open_api: OpenApi) -> None:
     log = ValkeyRateLog(f"valkey://127.0.0.1:{free_port()}/0")
     async with open_api(rate_limiter=RateLimiter(log, REQUESTS, MANAGEMENT, VISITOR, PUBLISHABLE)) as api:
-        answer = await poll(api)
+        answer, ready = await poll(api), await api.client.get("/readyz")
     await log.close()
     assert answer.status_code == 503
     assert answer.headers["X-Error-Code"] == "storage_unavailable"
+    assert (ready.status_code, ready.json()["parts"]["rateLimit"]) == (503, "unreachable (ConnectionError)")
 
 
 @pytest.mark.parametrize(

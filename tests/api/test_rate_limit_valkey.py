@@ -13,8 +13,11 @@ import pytest
 
 from api import rate_limit as limiter
 from api.rate_limit import HIT_SECONDS, ValkeyRateLog, whole_seconds
+from cli.diagnosis.findings import Case
+from cli.diagnosis.stores import look_at_rate_limit
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
+from runtime.settings import Settings
 from tests.servers.processes import free_port
 from tests.servers.valkey import ValkeyMissingError, running_valkey
 
@@ -44,6 +47,14 @@ async def test_several_connections_together_let_exactly_twenty_calls_through(
     states = await asyncio.gather(*(one.hit(key_id, POLICY) for one in (log, other) for _ in range(40)))
     await other.close()
     assert sum(state.admitted for state in states) == 20
+
+
+async def test_the_doctor_asks_it(valkey_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for address, level in ((valkey_address, "ok"), (f"valkey://:secret@127.0.0.1:{free_port()}/0", "error")):
+        monkeypatch.setenv("TRYON_RATE_LIMIT_URL", address)
+        found = [each async for each in look_at_rate_limit(Case(Settings()))]
+        assert [each.level for each in found] == [level]
+        assert "secret" not in found[0].sentence
 
 
 async def test_what_is_left_is_told(log: ValkeyRateLog) -> None:
