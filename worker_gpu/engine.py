@@ -25,7 +25,8 @@ def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngi
     """The engines of the settings' route, not yet set up.
 
     Raises:
-        EngineUnavailable: The route names no engine of ours, or a library is missing, or a licence forbids it.
+        EngineUnavailable: The route names no engine of ours, a library or the device is missing, or a licence forbids
+            it.
     """
     try:
         route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
@@ -87,12 +88,17 @@ def check_libraries(name: str) -> None:
 
 
 def is_ready(name: str, settings: Settings) -> bool:
-    """Whether the engine's libraries and weights are there and torch finds a GPU; cheap questions first."""
+    """Whether the engine's libraries and weights are there and its device is a GPU of CUDA's; cheap questions first.
+
+    Raises:
+        EngineUnavailable: The settings name a device that is not there. Who names it counts on it, and another engine
+            would draw other pictures at the same price.
+    """
     if any(find_spec(library) is None for library in ENGINES[name].libraries) or not weights_present(name, settings):
         return False
-    import torch  # here, for it takes seconds to load
+    from engines.accelerator import found_device  # here, for torch takes seconds to load
 
-    return bool(torch.cuda.is_available())
+    return found_device(settings.engine.device, name).type == "cuda"
 
 
 def weights_present(name: str, settings: Settings) -> bool:

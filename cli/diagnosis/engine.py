@@ -25,12 +25,13 @@ from worker_gpu.engine import check_libraries, weights_of, weights_present
 ENGINE = Subject("engine")
 LICENCE = Subject("licence")
 
-_ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device; found_device(*sys.argv[1:])"
+_ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device as f; print(f(*sys.argv[1:]).type)"
 
 MODEL_FILES = Subject("model files")
 WEIGHTS_OF_ENGINES = Subject("weights")
 
 LEAVE_OUT = "to leave it out here: tryon doctor --skip"
+ASK_THERE = f"Where the GPU worker runs elsewhere, ask there; {LEAVE_OUT} engine"
 ELSEWHERE = f"if the GPU worker runs elsewhere, there; {LEAVE_OUT} weights"
 
 
@@ -42,12 +43,17 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     except ValueError as error:
         unknown = ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(OFFERED)}, or auto.")
         raise Stop(unknown, "no engine is chosen", [LICENCE]) from None
+    except EngineUnavailable as error:
+        raise Stop(ENGINE.error(str(error), ASK_THERE), "no engine is chosen", [LICENCE]) from None
     for name in chosen:
-        failure = await _failure(name, settings) if ENGINES[name].weights else None
-        if failure is None:
-            yield ENGINE.ok(f"{name} ({settings.engine.engine})")
+        try:
+            if ENGINES[name].weights:
+                _check_files(name, settings)
+                await _device(name, settings)
+        except EngineUnavailable as error:
+            yield ENGINE.error(str(error), ASK_THERE)
         else:
-            yield ENGINE.error(failure, f"Where the GPU worker runs elsewhere, ask there; {LEAVE_OUT} engine")
+            yield ENGINE.ok(f"{name} ({settings.engine.engine})")
     for name in chosen:
         yield _licence(name, settings)
 
@@ -57,39 +63,56 @@ async def chosen_engines(settings: Settings) -> Sequence[str]:
 
     Raises:
         ValueError: There is no such engine.
+        EngineUnavailable: ``auto`` would be an engine whose device, which the settings name, is not there.
     """
     route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
     *better, best = AUTOMATIC
     for name in better if AUTO in route.names else ():
-        if await _failure(name, settings) is None:
+        try:
+            _check_files(name, settings)
+        except EngineUnavailable:
+            continue
+        if await _device(name, settings) == "cuda":
             best = name
             break
     return route.with_auto(lambda: best).names
 
 
-async def _failure(name: str, settings: Settings) -> str | None:
-    """Why a generative engine cannot be set up here; cheap questions first."""
-    try:
-        check_libraries(name)
-    except EngineUnavailable as error:
-        return str(error)
+def _check_files(name: str, settings: Settings) -> None:
+    """See that a generative engine's libraries and weights are here.
+
+    Raises:
+        EngineUnavailable: They are not; the sentence says what to do.
+    """
+    check_libraries(name)
     if not weights_present(name, settings):
-        return f"The weights of {name} are not in {weights_of(name, settings)}: tryon engines fetch {name}"
+        raise EngineUnavailable(
+            f"The weights of {name} are not in {weights_of(name, settings)}: tryon engines fetch {name}"
+        )
+
+
+async def _device(name: str, settings: Settings) -> str:
+    """The kind of device that a generative engine would compute on: ``cuda``, ``mps`` or ``cpu``.
+
+    Raises:
+        EngineUnavailable: There is no such device here.
+    """
     asked = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", _ASK_FOR_THE_DEVICE, settings.engine.device, name),
-        stdout=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        _, said = await asked.communicate()
+        kind, said = await asked.communicate()
     except BaseException:
         asked.kill()
         await asked.wait()
         raise
     if asked.returncode == 0:
-        return None
+        return kind.decode().split()[-1]
     last = said.decode(errors="replace").strip().splitlines()[-1:]
-    return in_one_line(RuntimeError(last[0].partition(": ")[2] or last[0] if last else f"torch fails for {name}"))
+    sentence = last[0].partition(": ")[2] or last[0] if last else f"torch fails for {name}"
+    raise EngineUnavailable(in_one_line(RuntimeError(sentence)))
 
 
 def _licence(name: str, settings: Settings) -> Finding:
@@ -118,7 +141,7 @@ async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
         yield MODEL_FILES.ok(f"{len(MODELS)} in {folder}, SHA-256 verified")
     try:
         chosen = await chosen_engines(case.settings)
-    except ValueError:
+    except (ValueError, EngineUnavailable):
         yield WEIGHTS_OF_ENGINES.skipped("no engine is chosen")
         return
     generative = [name for name in chosen if ENGINES[name].weights]

@@ -29,6 +29,11 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings()
 
 
+def have_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, said in {"is_available": True, "device_count": 1, "current_device": 0}.items():
+        monkeypatch.setattr(torch.cuda, name, lambda said=said: said)
+
+
 def names_of(settings: Settings) -> list[str]:
     return [engine.info.name for engine in choose_engines(settings, DrawnSegmenter()).all]
 
@@ -40,7 +45,7 @@ def test_auto_is_warp_where_nothing_was_fetched(settings: Settings) -> None:
 def test_auto_is_warp_while_weights_are_being_fetched(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    have_a_gpu(monkeypatch)
     (tmp_path / "klein").mkdir()
     assert names_of(settings) == ["warp"]
 
@@ -51,9 +56,22 @@ def test_auto_is_klein_where_weights_and_a_gpu_are(
     (tmp_path / "klein").mkdir()
     (tmp_path / "klein" / MANIFEST).write_text(MANIFEST_TEXT)
     assert names_of(settings) == ["warp"]
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    have_a_gpu(monkeypatch)
     assert is_ready("klein", settings)
     assert names_of(settings) == ["klein"]
+
+
+def test_auto_does_without_a_gpu_only_where_none_was_named(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "klein").mkdir()
+    (tmp_path / "klein" / MANIFEST).write_text(MANIFEST_TEXT)
+    monkeypatch.setenv("TRYON_DEVICE", "cuda")
+    with pytest.raises(EngineUnavailable, match="CUDA"):
+        names_of(Settings())
+    have_a_gpu(monkeypatch)
+    monkeypatch.setenv("TRYON_DEVICE", "cpu")
+    assert names_of(Settings()) == ["warp"]
 
 
 def test_engines_beside_the_route_are_there_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 from cli.diagnosis import engine, host
 from cli.diagnosis.findings import Case
 from engines.fashn.about import ENGINE as FASHN
-from engines.klein.about import KleinOptions
+from engines.klein.about import KLEIN, KleinOptions
 from engines.models import MODELS, model_path
 from engines.weights.fetch import MANIFEST
 from runtime.settings import EngineSettings, SecuritySettings, Settings
@@ -57,6 +57,16 @@ async def test_the_embedded_engine(settings: Settings) -> None:
 async def test_auto_without_weights_is_the_embedded_engine(settings: Settings, tmp_path: Path) -> None:
     found = await findings_of(engine.look, engine_settings(settings, engine="auto", weights_dir=tmp_path))
     assert the(found, "engine", "ok").sentence == "warp (auto)"
+
+
+async def test_auto_draws_without_a_gpu_only_where_none_was_named(settings: Settings, tmp_path: Path) -> None:
+    manifest = {"licence": KLEIN.weights_licence, "sources": [{"repository": KLEIN.source, "revision": KLEIN.revision}]}
+    (tmp_path / "klein").mkdir()
+    (tmp_path / "klein" / MANIFEST).write_text(json.dumps(manifest))
+    for device, level in (("cpu", "ok"), ("cuda", "error")):
+        case = engine_settings(settings, engine="auto", weights_dir=tmp_path, device=device)
+        found = the(await findings_of(engine.look, case), "engine", level)
+        assert ("warp (auto)" if level == "ok" else "CUDA") in found.sentence
 
 
 @pytest.mark.parametrize("name", ["wrap", "upper_body=warp", "hat=warp,*=warp"])
