@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select, update
@@ -40,8 +40,6 @@ SCOPES: dict[KeyScope, str] = {
     "reading": "List jobs, read usage, list webhook endpoints and deliveries",
 }
 """What a key may be used for, as its owner reads it. A route names its own in its `RoutePolicy`."""
-
-ANYTHING: frozenset[KeyScope] = frozenset(get_args(KeyScope))
 
 LONGEST_NAME = 60
 
