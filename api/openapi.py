@@ -90,7 +90,7 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "in": "header",
     "required": False,
     "description": "Send the same value again with the same body, within a day, and no second job is started: the "
-    "answer is the first one. Any text of your own, with or without quotes around it.",
+    "answer is the first one. Any printable ASCII characters, with or without quotes around them.",
     "schema": {
         "type": "string",
         "minLength": 1,

@@ -134,7 +134,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "content_type_not_json": _caller(400, "Content-Type must be application/json."),
     "json_invalid": _caller(400, "The request body is not valid JSON."),
     "field_invalid": _caller(400, "A field of the request is missing or not valid."),
-    "idempotency_key_invalid": _caller(400, "Idempotency-Key must have 1 to 255 printable characters."),
+    "idempotency_key_invalid": _caller(400, "Idempotency-Key must have 1 to 255 printable ASCII characters."),
     "idempotency_in_progress": _caller(
         409, "A request with this Idempotency-Key is being accepted at this moment.", again=True
     ),

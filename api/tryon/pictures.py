@@ -49,7 +49,7 @@ Size = Annotated[
 ]
 
 PICTURE_ANSWER: dict[str, Any] = {
-    "description": "The picture. It carries the mark of pictures made with trained models in every format.",
+    "description": "The picture. Where a trained model drew a part of it, it carries the mark for that.",
     "headers": openapi.headers_of(["ETag", "Vary"]),
     "content": {each: {"schema": {"type": "string", "format": "binary"}} for each in MEDIA_TYPES},
 }
