@@ -158,7 +158,8 @@ def _soak(run: dict[str, Any]) -> str:
         f"{run['backfills']['items']} items of {run['backfills']['started']} backfills: {run['backfills']['completed']} completed, {run['backfills']['billed']} billed",
         f"{run['webhooks']['written']} webhooks: {run['webhooks']['received']} received, {run['webhooks']['twice']} of them more than once"
         + (f"; {run['webhooks']['untold']} ends of jobs not told" if "untold" in run["webhooks"] else ""),
-        f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind",
+        f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind"
+        + (f", {run['left_to_purge']} left to the purge" if "left_to_purge" in run else ""),
     ]
     lines = [
         f"| {kind} | {each['calls']} | {each['unanswered']} | {each['quiet']:.1f} ms | {each['killed']:.1f} ms |"
@@ -168,6 +169,12 @@ def _soak(run: dict[str, Any]) -> str:
         f"| {part} | {life['minutes']:g} min | {_megabytes(life['bytes'])} | {life['descriptors']['first']:g}, then {life['descriptors']['last']:g} |"
         for part, life in run["lives"].items()
     ]
+    back = [
+        f"| {part} | {run['killed'][part]} | {each['away_s']['median']:g} s, {each['away_s']['longest']:g} s | {each['p95_ms']:.0f} ms |"
+        for part, each in run.get("after_kills", {}).items()
+    ]
+    heads = "| Killed | times | could be used again after, median and longest | p95 of try-ons and outfits until the next kill |\n|---|---|---|---|\n"
+    table_of_kills = "\n\n" + heads + "\n".join(back) if back else ""
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
@@ -175,7 +182,9 @@ def _soak(run: dict[str, Any]) -> str:
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)
-        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second and repeats what was not answered, or 503: those are counted beside them, POSTs and polls. A call of the other kinds that was not answered is in no p95.\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
+        + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second and repeats what was not answered, or 503: those are counted beside them, POSTs and polls. A call of the other kinds that was not answered is in no p95."
+        + table_of_kills
+        + "\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
         + "\n".join(lives)
         + f"\n\n{_where(run)}"
     )

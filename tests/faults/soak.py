@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import math
 import random
 import statistics
 import time
@@ -92,6 +93,14 @@ class Sample(NamedTuple):
     descriptors: int
 
 
+class Kill(NamedTuple):
+    """Of a part: seconds since the beginning, and until it could be used again."""
+
+    part: str
+    at: float
+    away: float
+
+
 class Soak:
     """The callers, and what they measured."""
 
@@ -105,7 +114,7 @@ class Soak:
         self.using = set[asyncio.Task[None]]()
         self.began = time.monotonic()
         self.received: Counter[str] = Counter()
-        self.killed: Counter[str] = Counter()
+        self.kills: list[Kill] = []
         self.busy = uuid.UUID(int=0)
         self.cookie = ""
         self.unanswered: Counter[str] = Counter()
@@ -213,7 +222,9 @@ class Soak:
                     break
                 await self.world.ready(part)
                 await self.world.end(part)
-                self.killed[part] += 1
+                ended = self.now
+                await self.world.ready(part)
+                self.kills.append(Kill(part, ended, self.now - ended))
                 await asyncio.sleep(60 - (self.now - began))
 
     async def backfilled(self) -> dict[str, int]:
@@ -246,10 +257,31 @@ class Soak:
         return {
             "minutes": round(self.seconds / 60),
             "quiet_minutes": QUIET_UNTIL / 60,
-            "killed": dict(self.killed),
+            "killed": dict(Counter(kill.part for kill in self.kills)),
+            "after_kills": after_kills(self.kills, [*self.latencies["try-on"], *self.latencies["combo"]]),
             "p95_ms": latencies,
             "lives": found,
         }
+
+
+def after_kills(kills: list[Kill], jobs: list[tuple[float, float]]) -> dict[str, Any]:
+    """Of each part: seconds until it could be used again, and the p95 of jobs that ended before the next kill.
+
+    Args:
+        kills: In their order.
+        jobs: When each ended, and its milliseconds from the POST to the picture.
+    """
+    found: dict[str, Any] = {}
+    for part in dict.fromkeys(kill.part for kill in kills):
+        away = [kill.away for kill in kills if kill.part == part]
+        until = [after.at for after in kills[1:]] + [math.inf]
+        spans = [(kill.at, end) for kill, end in zip(kills, until, strict=True) if kill.part == part]
+        ended = [spent for at, spent in jobs if any(begin <= at < end for begin, end in spans)]
+        found[part] = {
+            "away_s": {"median": round(statistics.median(away), 1), "longest": round(max(away), 1)},
+            "p95_ms": p95(ended),
+        }
+    return found
 
 
 def growth(life: list[Sample]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.soak import Sample, complaints_of, grown, growth
+from tests.faults.soak import Kill, Sample, after_kills, complaints_of, grown, growth
 
 MB = 2**20
 HOUR = range(0, 3600, 5)
@@ -47,6 +47,15 @@ def test_growth_is_told_from_processes_that_come_and_go(life: object, what: list
 def test_a_short_life_is_not_judged() -> None:
     assert grown(growth([leaking(at) for at in HOUR if at < 2400])) == []
     assert growth([leaking(0)]) == {"minutes": 0.0}
+
+
+def test_what_a_kill_cost_is_told_by_the_part_that_was_killed() -> None:
+    kills = [Kill("api", 60, 3.0), Kill("database", 120, 1.0), Kill("api", 180, 5.0)]
+    jobs = [(59.0, 9000.0), (61.0, 4000.0), (119.0, 4000.0), (120.0, 2000.0), (179.0, 2000.0), (500.0, 4000.0)]
+    assert after_kills(kills, jobs) == {
+        "api": {"away_s": {"median": 4.0, "longest": 5.0}, "p95_ms": 4000.0},
+        "database": {"away_s": {"median": 1.0, "longest": 1.0}, "p95_ms": 2000.0},
+    }
 
 
 @pytest.mark.parametrize(
