@@ -200,7 +200,7 @@ def _machines(run: dict[str, Any]) -> str:
     rows = [f"| {row['trial']} | {row['promise']} | {_came_of(row)} |" for row in run["rows"]]
     return (
         "\n## Several machines, rehearsed on one\n\n`make machines` ([what it does](../tests/faults/machines.py)): three APIs, three CPU workers and four GPU workers whose engine sleeps, each under a supervisor of its own, "
-        "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
+        "behind haproxy with [the file for operators](../deployment/haproxy.cfg); PostgreSQL and Valkey. haproxy may answer 502 for a call whose API is killed in the middle of it; the customer repeats it. How much they do: [scaling](scaling.md#how-cost-grows).\n\n| Trial | What is promised | |\n|---|---|---|\n"
         + "\n".join(rows)
         + "\n\n"
         + _where(run)
