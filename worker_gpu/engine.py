@@ -49,12 +49,7 @@ def build_engine(
         EngineUnavailable: A library that it needs is not installed, its weights were never fetched, or its licence
             forbids it.
     """
-    check_libraries(name)
-    if not weights_present(name, settings):
-        folder = weights_of(name, settings)
-        raise EngineUnavailable(
-            f"The weights of {name} are not in {folder}, or not whole: fetch them with `tryon engines fetch {name}`."
-        )
+    check_files(name, settings)
     workplace = Workplace(
         weights=weights_of(name, settings),
         device=settings.engine.device,
@@ -87,6 +82,20 @@ def check_libraries(name: str) -> None:
         )
 
 
+def check_files(name: str, settings: Settings) -> None:
+    """See that an engine's libraries are installed, and that its weights were fetched.
+
+    Raises:
+        EngineUnavailable: They are not; the sentence says what to do.
+    """
+    check_libraries(name)
+    if not weights_present(name, settings):
+        folder = weights_of(name, settings)
+        raise EngineUnavailable(
+            f"The weights of {name} are not in {folder}, or not whole: fetch them with `tryon engines fetch {name}`."
+        )
+
+
 def is_ready(name: str, settings: Settings) -> bool:
     """Whether the engine's libraries and weights are there and its device is a GPU of CUDA's; cheap questions first.
 
@@ -94,7 +103,9 @@ def is_ready(name: str, settings: Settings) -> bool:
         EngineUnavailable: The settings name a device that is not there. Who names it counts on it, and another engine
             would draw other pictures at the same price.
     """
-    if any(find_spec(library) is None for library in ENGINES[name].libraries) or not weights_present(name, settings):
+    try:
+        check_files(name, settings)
+    except EngineUnavailable:
         return False
     from engines.accelerator import found_device  # here, for torch takes seconds to load
 

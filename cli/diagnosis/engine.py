@@ -20,7 +20,7 @@ from engines.routes import parse_route
 from engines.weights.origin import info_of
 from engines.weights.verify import check_folder
 from runtime.settings import Settings
-from worker_gpu.engine import check_libraries, weights_of, weights_present
+from worker_gpu.engine import check_files, weights_of
 
 ENGINE = Subject("engine")
 LICENCE = Subject("licence")
@@ -48,7 +48,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     for name in chosen:
         try:
             if ENGINES[name].weights:
-                _check_files(name, settings)
+                check_files(name, settings)
                 await _device(name, settings)
         except EngineUnavailable as error:
             yield ENGINE.error(str(error), ASK_THERE)
@@ -69,26 +69,13 @@ async def chosen_engines(settings: Settings) -> Sequence[str]:
     *better, best = AUTOMATIC
     for name in better if AUTO in route.names else ():
         try:
-            _check_files(name, settings)
+            check_files(name, settings)
         except EngineUnavailable:
             continue
         if await _device(name, settings) == "cuda":
             best = name
             break
     return route.with_auto(lambda: best).names
-
-
-def _check_files(name: str, settings: Settings) -> None:
-    """See that a generative engine's libraries and weights are here.
-
-    Raises:
-        EngineUnavailable: They are not; the sentence says what to do.
-    """
-    check_libraries(name)
-    if not weights_present(name, settings):
-        raise EngineUnavailable(
-            f"The weights of {name} are not in {weights_of(name, settings)}: tryon engines fetch {name}"
-        )
 
 
 async def _device(name: str, settings: Settings) -> str:
