@@ -8,6 +8,7 @@ import socket
 
 import pytest
 from PIL import Image
+from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowHandle
 
 from api.dashboard.samples import PORTRAIT, pixels_of
@@ -27,29 +28,33 @@ async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, Try
     return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
 
 
-async def _step_in_hand(run: WorkflowHandle[TryOnWorkflow, TryOnOutcome]) -> str | None:
-    for pending in (await run.describe()).raw_description.pending_activities:
-        if pending.last_worker_identity and pending.HasField("last_started_time"):
-            return pending.activity_type.name
-    return None
+async def _pending(run: WorkflowHandle[TryOnWorkflow, TryOnOutcome]) -> list[PendingActivityInfo]:
+    return list((await run.describe()).raw_description.pending_activities)
 
 
 def pending_step(stack: Stack, job_id: str) -> str | None:
-    """The step that a worker has in hand, as anybody with the Temporal CLI sees it."""
+    """The step that was given to a worker, as anybody with the Temporal CLI sees it."""
 
     async def ask() -> str | None:
-        return await _step_in_hand(await run_of(stack, job_id))
+        given = [step for step in await _pending(await run_of(stack, job_id)) if step.HasField("last_started_time")]
+        return given[0].activity_type.name if given else None
 
     return asyncio.run(ask())
 
 
 def meet(stack: Stack, job_id: str, step: str) -> None:
-    """Wait until a worker has this step in hand; it may have it for a few tenths of a second."""
+    """Wait until a worker has this step in hand; it may have it for a few tenths of a second.
+
+    Its first heartbeat says so. That the server has given it away does not say that it arrived.
+    """
 
     async def watch() -> None:
         run = await run_of(stack, job_id)
         async with asyncio.timeout(30):
-            while await _step_in_hand(run) != step:
+            while not any(
+                pending.activity_type.name == step and pending.HasField("last_heartbeat_time")
+                for pending in await _pending(run)
+            ):
                 await asyncio.sleep(0.01)
 
     asyncio.run(watch())
@@ -140,7 +145,7 @@ def test_a_process_that_cannot_start_is_told_of_and_holds_up_no_other(stack: Sta
     until(lambda: True if is_free(port) else None)
     with socket.create_server(("127.0.0.1", port)):
         before = stack.record.endings.get("api", Endings(0, 0)).count
-        until(lambda: True if stack.record.endings.get("api", Endings(0, 0)).count > before + 1 else None)
+        until(lambda: True if stack.record.endings.get("api", Endings(0, 0)).count > before + 1 else None, seconds=90)
         assert stack.record.endings["api"].exit_code > 0
         worker = stack.pid("worker-cpu")
         stack.signal("worker-cpu", signal.SIGKILL)
