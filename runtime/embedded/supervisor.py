@@ -189,7 +189,7 @@ class ChildFailedError(Exception):
 
 WATCH_SECONDS = 0.5
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0  # before a child that ended is started again; doubled every time
-STEADY_SECONDS = 30.0  # a child that ran for so long is restarted after the shortest pause again
+STEADY_SECONDS = 30.0  # a child that ran for so long is started again at once; only one that keeps ending is paused
 RESTART_SECONDS = 3.0
 """How long a child that needs a restart may take to stop. SeaweedFS never stops once its disk was full: it waits to
 write a log of its own into the volumes that it closed."""
@@ -254,7 +254,7 @@ class Supervisor:
                 await unless_stopped(stop, asyncio.sleep(WATCH_SECONDS))
                 continue
             if child.age_seconds >= STEADY_SECONDS:
-                pause = self._first_pause
+                pause = 0.0
             before = self._endings.get(child.spec.name, Endings(0, 0))
             self._endings[child.spec.name] = Endings(before.count + 1, child.exit_code)
             self._report()
@@ -263,7 +263,7 @@ class Supervisor:
             )
             await unless_stopped(stop, asyncio.sleep(pause))
             if not stop.is_set():
-                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+                pause = min(max(2 * pause, self._first_pause), LONGEST_PAUSE_SECONDS)
                 await self._start_again(child, stop)
 
     async def _start_again(self, child: Child, stop: asyncio.Event) -> None:

@@ -155,6 +155,22 @@ async def test_the_pause_before_a_child_is_started_again_grows(tmp_path: Path, m
     assert grown[:6] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
 
 
+async def test_a_child_that_ran_for_long_is_started_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.embedded.supervisor.STEADY_SECONDS", 1.0)
+    monkeypatch.setattr("runtime.embedded.supervisor.WATCH_SECONDS", 0.01)
+    scene = Watched(tmp_path, first_pause_seconds=60.0)
+    child = scene.supervisor.start(spec())
+    async with scene.watching():
+        await asyncio.sleep(1.0)
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+        killed(child)  # too early: it is paused
+        await until(lambda: scene.endings["child"].count == 2)
+        assert child.exit_code is not None
+
+
 async def test_a_program_that_is_gone_ends_neither_the_watch_nor_the_others(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.symlink_to(sys.executable)
