@@ -156,10 +156,8 @@ def _soak(run: dict[str, Any]) -> str:
     counted = [
         f"{run['jobs']} try-ons of customers: {run['completed']} completed, {run['failed']} failed, {run['lost']} lost, {run['twice']} twice",
         f"{run['backfills']['items']} items of {run['backfills']['started']} backfills: {run['backfills']['completed']} completed, {run['backfills']['billed']} billed",
-        f"{run['webhooks']['written']} webhooks: {run['webhooks']['received']} received, {run['webhooks']['twice']} of them more than once"
-        + (f"; {run['webhooks']['untold']} ends of jobs not told" if "untold" in run["webhooks"] else ""),
-        f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind"
-        + (f", {run['left_to_purge']} left to the purge" if "left_to_purge" in run else ""),
+        f"{run['webhooks']['written']} webhooks: {run['webhooks']['received']} received, {run['webhooks']['twice']} of them more than once; {run['webhooks']['untold']} ends of jobs not told",
+        f"ledger and counters: {run['disagreements']} disagreements; {run['left']} objects left behind, {run['left_to_purge']} left to the purge",
     ]
     lines = [
         f"| {kind} | {each['calls']} | {each['unanswered']} | {each['quiet']:.1f} ms | {each['killed']:.1f} ms |"
@@ -171,19 +169,18 @@ def _soak(run: dict[str, Any]) -> str:
     ]
     back = [
         f"| {part} | {run['killed'][part]} | {each['away_s']['median']:g} s, {each['away_s']['longest']:g} s | {each['p95_ms']:.0f} ms |"
-        for part, each in run.get("after_kills", {}).items()
+        for part, each in run["after_kills"].items()
     ]
-    heads = "| Killed | times | could be used again after, median and longest | p95 of try-ons and outfits until the next kill |\n|---|---|---|---|\n"
-    table_of_kills = "\n\n" + heads + "\n".join(back) if back else ""
     complaints = "; ".join(run["complaints"]) or "none"
     return (
         f"\n## Hours of use, with a kill each minute\n\n`make soak` ([what it does](../tests/faults/soak.py)): try-ons, outfits, polls, products, lists, pages of the dashboard, backfills and webhooks for {run['minutes']:g} minutes on "
-        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen, between moments with equally many processes, or where there are more processes in the end than at any time in the first half; lives of less than 50 minutes are not judged. Killed: {kills}.\n\n"
+        f"{run['database']}. After {run['quiet_minutes']:g} quiet minutes one process is killed each minute, half of the parts in the first half of the time and the others in the second, so that each has a life of half the time. It is a complaint where a call's p95 under kills is more than twice its quiet one, or where memory or descriptors grow over the second half of a part's longest life: by more than 15 % an hour, and by more than 5 % seen, between moments with equally many processes, or where there are more processes in the end than at any time in the first half and, of PostgreSQL, than its own and those of connections that pools may keep; lives of less than 50 minutes are not judged. Killed: {kills}.\n\n"
         + "".join(f"- {each}\n" for each in counted)
         + f"- complaints: {complaints}\n\n| p95 of | answered | not, or 503 | quiet | with a kill each minute |\n|---|---|---|---|---|\n"
         + "\n".join(lines)
         + "\n\n*try-on* and *combo* are from the POST to the picture, for a customer who polls each second and repeats what was not answered, or 503: those are counted beside them, POSTs and polls. A call of the other kinds that was not answered is in no p95."
-        + table_of_kills
+        + "\n\n| Killed | times | could be used again after, median and longest | p95 of try-ons and outfits until the next kill |\n|---|---|---|---|\n"
+        + "\n".join(back)
         + "\n\n| Part | longest life | memory in its second half, first and last | descriptors |\n|---|---|---|---|\n"
         + "\n".join(lives)
         + f"\n\n{_where(run)}"

@@ -79,6 +79,10 @@ part of what they were, and where they were seen to grow by more than that betwe
 with equally many processes are compared: a decoder that is idle for five minutes ends, with its 35 MB and five descriptors,
 and comes back when it is needed; and so do connections of PostgreSQL."""
 
+OF_POSTGRES, POOLS = 6, 3
+"""PostgreSQL's own processes, and who keeps connections to it, each a process more: the API, the CPU worker and this test.
+A pool opens one when it first needs it, maybe after an hour, and keeps as many as `DatabaseSettings.pool_size`."""
+
 JUDGED_MINUTES = 25.0
 """Half a life that is shorter is not judged: between the middles of its first and last fifth an hour's growth of 15 % would
 not be seen as 5 %."""
@@ -251,9 +255,10 @@ class Soak:
         for kind in latencies.keys() & {"try-on", "combo"}:
             latencies[kind]["unanswered"] = self.failed_calls(combo=kind == "combo")
         found: dict[str, Any] = {}
+        may_stay = {DATABASE: OF_POSTGRES + POOLS * self.world.settings.database.pool_size}
         for part in dict.fromkeys(part for part, _ in self.lives):
             of_part = (life for (of, _), life in self.lives.items() if of == part)
-            found[part] = growth(max(of_part, key=lambda life: life[-1].at - life[0].at))
+            found[part] = growth(max(of_part, key=lambda life: life[-1].at - life[0].at), may_stay.get(part, 0))
         return {
             "minutes": round(self.seconds / 60),
             "quiet_minutes": QUIET_UNTIL / 60,
@@ -284,8 +289,11 @@ def after_kills(kills: list[Kill], jobs: list[tuple[float, float]]) -> dict[str,
     return found
 
 
-def growth(life: list[Sample]) -> dict[str, Any]:
-    """How long it was, and how memory, descriptors and processes went in its second half, if that has any to say."""
+def growth(life: list[Sample], may_stay: int = 0) -> dict[str, Any]:
+    """How long it was, and how memory, descriptors and processes went in its second half, if that has any to say.
+
+    So many processes ``may_stay``, whenever they came.
+    """
     began, ended = life[0].at, life[-1].at
     halves = [[each for each in life if (each.at > (began + ended) / 2) == second] for second in (False, True)]
     found: dict[str, Any] = {"minutes": round((ended - began) / 60, 1)}
@@ -298,6 +306,7 @@ def growth(life: list[Sample]) -> dict[str, Any]:
         found |= {name: _trend(equal, name) for name in ("bytes", "descriptors")}
         found["processes"] = {
             "most_before": max(each.processes for each in before),
+            "may_stay": may_stay,
             "last": statistics.median(each.processes for each in second[-max(1, len(second) // 5) :]),
         }
     return found
@@ -307,7 +316,8 @@ def grown(life: dict[str, Any]) -> list[str]:
     """What grew in a life that is long enough to tell."""
     if life["minutes"] <= 2 * JUDGED_MINUTES or "processes" not in life:
         return []
-    more = ["processes"] if life["processes"]["last"] > life["processes"]["most_before"] else []
+    processes = life["processes"]
+    more = ["processes"] if processes["last"] > max(processes["most_before"], processes["may_stay"]) else []
     return more + [name for name in ("bytes", "descriptors") if _grows(life[name])]
 
 

@@ -44,6 +44,12 @@ def test_growth_is_told_from_processes_that_come_and_go(life: object, what: list
     assert grown(growth([life(at) for at in HOUR])) == what  # type: ignore[operator]
 
 
+def test_a_pool_may_open_what_it_may_keep_at_any_time() -> None:
+    life = [one_process_a_kill(at) for at in HOUR]
+    assert grown(growth(life, life[-1].processes)) == []
+    assert grown(growth(life, life[-1].processes - 1)) == ["processes"]
+
+
 def test_a_short_life_is_not_judged() -> None:
     assert grown(growth([leaking(at) for at in HOUR if at < 2400])) == []
     assert growth([leaking(0)]) == {"minutes": 0.0}
