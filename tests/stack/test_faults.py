@@ -28,16 +28,17 @@ async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, Try
     return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
 
 
-async def _pending(run: WorkflowHandle[TryOnWorkflow, TryOnOutcome]) -> list[PendingActivityInfo]:
-    return list((await run.describe()).raw_description.pending_activities)
+async def _given(run: WorkflowHandle[TryOnWorkflow, TryOnOutcome]) -> list[PendingActivityInfo]:
+    """The steps that the server has given to a worker."""
+    pending = (await run.describe()).raw_description.pending_activities
+    return [step for step in pending if step.last_worker_identity and step.HasField("last_started_time")]
 
 
 def pending_step(stack: Stack, job_id: str) -> str | None:
     """The step that was given to a worker, as anybody with the Temporal CLI sees it."""
 
     async def ask() -> str | None:
-        given = [step for step in await _pending(await run_of(stack, job_id)) if step.HasField("last_started_time")]
-        return given[0].activity_type.name if given else None
+        return next((step.activity_type.name for step in await _given(await run_of(stack, job_id))), None)
 
     return asyncio.run(ask())
 
@@ -52,8 +53,8 @@ def meet(stack: Stack, job_id: str, step: str) -> None:
         run = await run_of(stack, job_id)
         async with asyncio.timeout(30):
             while not any(
-                pending.activity_type.name == step and pending.HasField("last_heartbeat_time")
-                for pending in await _pending(run)
+                given.activity_type.name == step and given.HasField("last_heartbeat_time")
+                for given in await _given(run)
             ):
                 await asyncio.sleep(0.01)
 
