@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE, Listed, NotHereError, clock_jumps
+from tests.faults.faults import AFTERWARDS, FAULTS, JOBS_IN_FLIGHT, NOT_HERE, Listed, NotHereError
 from tests.faults.record import write_run
 from tests.faults.referee import jobs_of, judge
 from tests.faults.world import World, place, running_world
@@ -67,7 +67,6 @@ async def _go_through(  # noqa: PLR0917
     rows: list[dict[str, Any]],
 ) -> None:
     known = set[uuid.UUID]()
-    clocks = any(each.run is clock_jumps for each in faults)
 
     def tell(each: Listed, rounds: list[dict[str, Any]]) -> None:
         row = {"fault": each.name, "database": database, "promise": each.promise, **_together(rounds)}
@@ -82,7 +81,7 @@ async def _go_through(  # noqa: PLR0917
         figures += f", healthy after {row.get('healthy_after_s', 0):>5} s"
         print(f"{database:<11} {each.name:<58} {figures}: {said}", flush=True)
 
-    async with running_world(folder / "data", server, clocks=clocks) as world:
+    async with running_world(folder / "data", server) as world:
         for each in faults:
             until = time.monotonic() + 60 * wanted.minutes
             rounds: list[dict[str, Any]] = []

@@ -172,9 +172,7 @@ class World:
         figures: What else a fault has counted, for its row.
     """
 
-    def __init__(
-        self, data_dir: Path, variables: Mapping[str, str], server: PostgresServer | None, *, clocks: bool
-    ) -> None:
+    def __init__(self, data_dir: Path, variables: Mapping[str, str], server: PostgresServer | None) -> None:
         self.data_dir = data_dir
         self.server = server
         self.variables = dict(variables)
@@ -187,7 +185,6 @@ class World:
         self.client = httpx.AsyncClient(
             base_url=f"http://127.0.0.1:{self.settings.api.port}", timeout=20, trust_env=False
         )
-        self.clock = data_dir / "clock" if clocks and FAKETIME else None
         self.account_id = uuid.UUID(int=0)
         self.probes = set[uuid.UUID]()
         self.mended = 0.0
@@ -259,14 +256,18 @@ class World:
         for part in self.parts:
             self.send(part, signal.SIGKILL)
 
-    async def change_release(self, part: str, tree: Path | None) -> None:
-        """Stop a part, and start it from another tree, or from this one; returns once it is ready."""
-        child = self.parts[part]
-        own = {name: value for name, value in child.spec.environment.items() if name != "PYTHONSAFEPATH"}
-        other = {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"} if tree else {"PYTHONPATH": str(PROJECT)}
-        child.spec = replace(child.spec, environment={**own, **other})
+    async def start_anew(self, part: str, environment: Mapping[str, str]) -> None:
+        """Stop a part, and start it in this environment; returns once it is ready."""
+        self.parts[part].spec = replace(self.parts[part].spec, environment=dict(environment))
         await self.end(part, signal.SIGTERM)
         await self.ready(part)
+
+    async def change_release(self, part: str, tree: Path | None) -> None:
+        """Stop a part, and start it from another tree, or from this one; returns once it is ready."""
+        now = self.parts[part].spec.environment
+        own = {name: value for name, value in now.items() if name != "PYTHONSAFEPATH"}
+        other = {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"} if tree else {"PYTHONPATH": str(PROJECT)}
+        await self.start_anew(part, {**own, **other})
         self.hits[f"{part} of {tree.name if tree else 'this commit'}"] += 1
 
     async def links(self, state: State, *, of: str | None = None, to: str | None = None) -> None:
@@ -449,7 +450,7 @@ def digest_of(picture: str) -> str:
 
 
 def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
-    """A process of ours that reaches the servers through its own proxies, and can be given orders and another time."""
+    """A process of ours that reaches the servers through its own proxies, and can be given orders."""
     ports = {server: proxy.port for (part, server), proxy in world.proxies.items() if part == spec.name}
     own = {
         "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{ports[TEMPORAL]}",
@@ -461,27 +462,7 @@ def _broken_in(world: World, spec: ChildSpec) -> ChildSpec:
     command = spec.command
     if spec.name == GPU:
         command = [sys.executable, "-m", "tests.faults.engine", str(world.orders)]
-    elif world.clock is not None:
-        own |= _faked_clock(world.clock)
     return replace(spec, command=command, environment={**spec.environment, **own})
-
-
-FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-"""Of Debian's package libfaketime, where that is installed."""
-
-
-def _faked_clock(file: Path) -> dict[str, str]:
-    """Have a process read the offset of its clock from a file, which may change at any time; it takes half a core.
-
-    Not for the GPU worker: under this library Python cannot sleep, and its engine does.
-    """
-    file.write_text("+0\n")
-    return {
-        "LD_PRELOAD": str(FAKETIME),
-        "FAKETIME_TIMESTAMP_FILE": str(file),
-        "FAKETIME_CACHE_DURATION": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-    }
 
 
 @asynccontextmanager
@@ -490,7 +471,6 @@ async def running_world(
     server: PostgresServer | None,
     *,
     database: str = "postgres",
-    clocks: bool = False,
     prepare: Callable[[World], Awaitable[None]] | None = None,
     instead_of: World | None = None,
     variables: Mapping[str, str] = {},
@@ -501,7 +481,6 @@ async def running_world(
         data_dir: Where everything lies.
         server: PostgreSQL; SQLite without.
         database: Of the server.
-        clocks: Whether the clocks of our processes can be changed, where libfaketime is installed.
         prepare: Makes the tables, once the servers are up and before a process of ours is; migrates, if nothing else is
             said.
         instead_of: A world that is gone, with whose account this one goes on.
@@ -527,7 +506,7 @@ async def running_world(
     chosen = choose_environment(Settings())
     write_environment(data_dir / EMBEDDED_FILE, chosen)
     os.environ.update(chosen)
-    world = World(data_dir, chosen, server, clocks=clocks)
+    world = World(data_dir, chosen, server)
     world.orders.mkdir(exist_ok=True)
     StackRecord(ProcessIdentity.of(os.getpid()), {}, {}).write(data_dir)  # commands see that it is up
     targets = {
