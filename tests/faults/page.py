@@ -119,16 +119,6 @@ ELSEWHERE = """- **Money**: a machine of random steps over accepting, ending, re
 """
 
 
-NOT_YET_ASKED = {"left_to_purge", "without_picture"}
-"""What the referee looks at since 2026-11-29; a row of before has no figure for it, and the page says so."""
-
-
-def verdicts_of(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the referee has judged of a run."""
-    judged = [row.get("verdict", row) for row in run.get("rows", [run])]
-    return [each for each in judged if "lost" in each]
-
-
 def _where(run: dict[str, Any]) -> str:
     """Earlier runs that broke a promise, and where and when this one was."""
     earlier = [f"- {each['trial']}: {'; '.join(each['complaints'])}.\n" for each in run.get("earlier", [])]
@@ -140,14 +130,7 @@ def _where(run: dict[str, Any]) -> str:
     )
     commits = ", ".join(made if len(made) == 1 else (f"{one} ({number} rows)" for one, number in made.items()))
     where = f"Version {run['version']}, commit {commits}; {run['machine']}, {run['cores']} cores."
-    judged = verdicts_of(run)
-    older = sum(not each.keys() >= NOT_YET_ASKED for each in judged)
-    less = (
-        f"Not asked in {older} of {len(judged)} verdicts, which are older: what clean-ups left to the purge, and whether a picture came of every completed job."
-        if older
-        else ""
-    )
-    return broken + " ".join(filter(None, (where, less, run.get("note")))) + "\n"
+    return broken + " ".join(filter(None, (where, run.get("note")))) + "\n"
 
 
 def _soak(run: dict[str, Any]) -> str:
