@@ -59,6 +59,9 @@ AWAY_SECONDS, SILENT_SECONDS = 8.0, 25.0
 """How long something refuses, and how long it is silent: longer than any single call waits for an answer of Temporal or
 the store (20 s). A PostgreSQL that is silent is waited for."""
 
+CLOCK_SECONDS = 3.0
+"""How long a clock is wrong."""
+
 Fault = Callable[[World, int], Awaitable[list[Customer]]]
 """Takes the number of jobs; returns the customers once all is mended and their jobs have ended."""
 
@@ -364,10 +367,10 @@ async def clock_jumps(world: World, jobs: int) -> list[Customer]:
     plain = {part: world.parts[part].spec.environment for part in (API, CPU)}
     for part, environment in plain.items():
         await world.start_anew(part, {**environment, **faked})
-    async with world.in_flight(jobs) as customers:
+    async with world.in_flight(jobs, hold_seconds=CLOCK_SECONDS) as customers:  # so that a poll finds them overdue
         for offset in ("+3600", "-3600", "+0"):
             clock.write_text(f"{offset}\n")
-            await asyncio.sleep(3)
+            await asyncio.sleep(CLOCK_SECONDS)
     for part, environment in plain.items():
         await world.start_anew(part, environment)
     _expect_overdue(world, customers)

@@ -41,7 +41,7 @@ On Debian they need the packages `postgresql`, `libfaketime` and `haproxy`, and 
 
 Real processes run: the API, a CPU worker, a GPU worker whose engine sleeps for 0.3 s instead of drawing, Temporal's development server, SeaweedFS, and SQLite or PostgreSQL. Between each pair of them lies a
 proxy of the test's own, which can be cut (connections are reset and refused, for 8 s where nothing else is said) or go silent (they stay and carry nothing, for 25 s: longer than any call waits for Temporal or the store).
-There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until the fault is over, or for its first second,
+There are {jobs} customers or more, who repeat a POST without answer under its `Idempotency-Key` and poll to the end. Where jobs are broken in mid-flight, their renders are held back until the fault is over, or for its first seconds,
 and counted: all {jobs} have to be in progress then. Where customers come and go (*any moment*, *slow clients*, *ten faults*), there are {jobs} at any time. Where POSTs are broken, they are on the way, and a kill waits until all have got as far as the row says. A signal or a cut that hits nothing is a complaint, but among ten at once, where hits are counted. What is killed is started again by a supervisor, as systemd would; what is killed several times is killed once it can be used again.
 
 Afterwards rows, ledger and store are read. **Kept** means: every customer heard of an end, and of the one that the row has; of a completed job a picture came, and it shows the photo that they had sent; no POST was carried out twice; every job's entries

@@ -383,10 +383,10 @@ class World:
             await asyncio.gather(await self.mend(), *using)
 
     @asynccontextmanager
-    async def in_flight(self, number: int) -> AsyncIterator[list[Customer]]:
+    async def in_flight(self, number: int, *, hold_seconds: float = HOLD_SECONDS) -> AsyncIterator[list[Customer]]:
         """Customers whose jobs are all in progress when the block begins, and one at least in the engine.
 
-        Renders wait for a second of the block.
+        Renders wait for the first seconds of the block.
         """
         self.order(HOLD)
         async with self.arriving(number) as customers:
@@ -396,7 +396,7 @@ class World:
             async with asyncio.timeout(60):
                 while not self.noted("begun"):
                     await asyncio.sleep(0.05)
-            asyncio.get_running_loop().call_later(HOLD_SECONDS, (self.orders / HOLD).unlink, True)
+            asyncio.get_running_loop().call_later(hold_seconds, (self.orders / HOLD).unlink, True)
             yield customers
 
     @asynccontextmanager
