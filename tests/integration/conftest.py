@@ -73,7 +73,7 @@ class Service:
         return job_id
 
     async def finished(self, job_id: str) -> dict[str, Any]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 body: dict[str, Any] = (await self.client.get(f"/api/v1/tryon/{job_id}")).json()
                 if body.get("status") != "processing":
