@@ -72,8 +72,8 @@ class Service:
         job_id: str = answer.json()["jobId"]
         return job_id
 
-    async def finished(self, job_id: str) -> dict[str, Any]:
-        async with asyncio.timeout(120):
+    async def finished(self, job_id: str, seconds: float = 30) -> dict[str, Any]:
+        async with asyncio.timeout(seconds):
             while True:
                 body: dict[str, Any] = (await self.client.get(f"/api/v1/tryon/{job_id}")).json()
                 if body.get("status") != "processing":
