@@ -256,9 +256,10 @@ class World:
         for part in self.parts:
             self.send(part, signal.SIGKILL)
 
-    async def start_anew(self, part: str, environment: Mapping[str, str]) -> None:
-        """Stop a part, and start it in this environment; returns once it is ready."""
-        self.parts[part].spec = replace(self.parts[part].spec, environment=dict(environment))
+    async def start_anew(self, part: str, environment: Mapping[str, str] | None = None) -> None:
+        """Ask a part to stop, and start it again, in this environment if one is given; returns once it is ready."""
+        if environment is not None:
+            self.parts[part].spec = replace(self.parts[part].spec, environment=dict(environment))
         await self.end(part, signal.SIGTERM)
         await self.ready(part)
 
